@@ -1,0 +1,1 @@
+"""The write side: what may happen, and the log it is written to."""

@@ -1,0 +1,1 @@
+"""Belief revision: questions, hypotheses, evidence and conclusions, and what is true of them now."""

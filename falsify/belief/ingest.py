@@ -1,0 +1,325 @@
+"""A belief file: what a person wrote down about an investigation, parsed once and then recorded as a whole.
+
+Recording the same file twice changes nothing. Unless it changes the truth-state of a node, it opens no epoch.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from falsify.belief.cascade import Draft
+from falsify.belief.contradiction import Finding
+from falsify.belief.events import (
+    BeliefEvent,
+    ConclusionDrawn,
+    DependencyAdded,
+    HandleGiven,
+    HypothesisProposed,
+    QuestionAsked,
+    RevisionOpened,
+    VerdictGiven,
+)
+from falsify.belief.graph import UNATTRIBUTED, BeliefGraph, Conclusion, Evidence, Hypothesis, Node
+from falsify.belief.revision import (
+    AssertFact,
+    Weighing,
+    given,
+    open_revision,
+    record_evidence,
+    record_source,
+    record_weighing,
+)
+from falsify.belief.text import NodeKind, clean, moment, node_id
+from falsify.errors import InvalidInputError
+from falsify.events import NodeId
+
+
+def _as_text(value: Any) -> Any:
+    """Return YAML's dates as the text they were, so that one rule reads them all."""
+    return value.isoformat() if isinstance(value, date | datetime) else value
+
+
+def _as_moment(value: Any) -> Any:
+    text = _as_text(value)
+    try:
+        return moment(text) if isinstance(text, str) and text else text
+    except InvalidInputError as error:
+        raise ValueError(f"{error.message}; {error.hint}") from None
+
+
+def _as_clean(value: Any) -> Any:
+    try:
+        return clean(value, what="the text") if isinstance(value, str) else value
+    except InvalidInputError as error:
+        raise ValueError(f"{error.message}; {error.hint}") from None
+
+
+Handle = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[^\s\x00-\x1f\x7f]+$")]
+"""The file's own name for a thing: no spaces."""
+Moment = Annotated[str, BeforeValidator(_as_moment)]
+Text = Annotated[str, BeforeValidator(_as_clean)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class Part(BaseModel):
+    """A part of a belief file: no key that it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class SourceEntry(Part):
+    """Where claims come from; the more trusted source wins a judged contradiction."""
+
+    id: Handle
+    title: Text = ""
+    trust: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
+
+
+class HypothesisEntry(Part):
+    """A possible answer."""
+
+    id: Handle
+    statement: Text
+    prior: Share = 0.5
+
+
+class WeightEntry(Part):
+    """A hypothesis that evidence speaks for or against."""
+
+    hypothesis: Handle
+    weight: Share = 1.0
+
+
+class AttackEntry(Part):
+    """Evidence that this evidence contradicts or supersedes: a person's verdict."""
+
+    evidence: Handle
+    confidence: Share = 1.0
+    rationale: str = ""
+
+
+class DependencyEntry(Part):
+    """Evidence, or a conclusion, that something rests on."""
+
+    evidence: Handle = ""
+    conclusion: Handle = ""
+    critical: bool = True
+    group: str = ""
+
+    @model_validator(mode="after")
+    def _names_one(self) -> "DependencyEntry":
+        if bool(self.evidence) == bool(self.conclusion):
+            raise ValueError("name one thing it depends on: `evidence: ID` or `conclusion: ID`")
+        return self
+
+
+class EvidenceEntry(Part):
+    """A claim, who made it, and what it bears on."""
+
+    id: Handle
+    claim: Text
+    source_id: Handle = UNATTRIBUTED
+    quote: str = ""
+    asserted_at: Moment = ""
+    supports: tuple[WeightEntry, ...] = Field(default=(), strict=False)
+    refutes: tuple[WeightEntry, ...] = Field(default=(), strict=False)
+    depends_on: tuple[DependencyEntry, ...] = Field(default=(), strict=False)
+    contradicts: tuple[AttackEntry, ...] = Field(default=(), strict=False)
+    supersedes: tuple[AttackEntry, ...] = Field(default=(), strict=False)
+
+
+class ConclusionEntry(Part):
+    """A statement that rests on evidence or on other conclusions."""
+
+    id: Handle
+    statement: Text
+    confidence: Share = 1.0
+    depends_on: tuple[DependencyEntry, ...] = Field(default=(), strict=False)
+
+
+class BeliefFile(Part):
+    """A whole belief file."""
+
+    question: Text
+    sources: tuple[SourceEntry, ...] = Field(default=(), strict=False)
+    hypotheses: tuple[HypothesisEntry, ...] = Field(default=(), strict=False)
+    evidence: tuple[EvidenceEntry, ...] = Field(default=(), strict=False)
+    conclusions: tuple[ConclusionEntry, ...] = Field(default=(), strict=False)
+
+
+class BadReferenceError(InvalidInputError):
+    """An entry names something that neither the file nor the graph has; `path` leads to it in the file."""
+
+    def __init__(self, message: str, path: tuple[str | int, ...], *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
+
+
+def ingest(graph: BeliefGraph, file: BeliefFile, *, person: str, findings: Sequence[Finding] = ()) -> list[BeliefEvent]:
+    """Return everything in the file that the graph does not hold yet, and what follows from it.
+
+    Raises BadReferenceError, with the place in the file, for a name that leads nowhere or is taken.
+    """
+    question_id = node_id("question", file.question)
+    names = _Names(graph, file, question_id)
+    draft = Draft(graph)
+    open_revision(draft, "ingest", question_id)
+    if question_id not in graph.nodes:
+        draft.record(QuestionAsked(question_id=question_id, text=file.question, handle=""))
+    _record_sources(draft, file)
+    for entry in file.hypotheses:
+        _record_hypothesis(draft, names, entry)
+    for evidence in file.evidence:
+        fact = AssertFact(
+            question_id=question_id,
+            text=evidence.claim,
+            source_id=evidence.source_id,
+            quote=evidence.quote,
+            asserted_at=evidence.asserted_at,
+            handle=evidence.id,
+        )
+        record_evidence(draft, fact, again=False)
+    for conclusion in file.conclusions:
+        _record_conclusion(draft, names, conclusion)
+    for handle, target in names.ids.items():
+        if (question_id, handle) not in draft.graph.handles:
+            draft.record(HandleGiven(node_id=target, question_id=question_id, handle=handle))
+    _record_edges(draft, names, file, person)
+    draft.record(*(finding.event for finding in findings))
+    revised = draft.settle()
+    if revised:
+        return draft.events
+    quiet: list[BeliefEvent] = [event for event in draft.events if not isinstance(event, RevisionOpened)]
+    return quiet
+
+
+def claims(graph: BeliefGraph, file: BeliefFile) -> Iterator[tuple[NodeId, EvidenceEntry]]:
+    """Yield the evidence of the file that the graph does not hold yet, with the ids it will have."""
+    question_id = node_id("question", file.question)
+    for entry in file.evidence:
+        evidence_id = node_id("evidence", entry.claim, question_id=question_id)
+        if evidence_id not in graph.nodes:
+            yield evidence_id, entry
+
+
+class _Names:
+    """What the handles of a file stand for: entries of the file first, then nodes of the same question."""
+
+    def __init__(self, graph: BeliefGraph, file: BeliefFile, question_id: NodeId) -> None:
+        self.graph = graph
+        self.question_id = question_id
+        self.ids: dict[str, NodeId] = {}
+        for index, hypothesis in enumerate(file.hypotheses):
+            self._name(hypothesis.id, "hypothesis", hypothesis.statement, ("hypotheses", index, "id"))
+        for index, evidence in enumerate(file.evidence):
+            self._name(evidence.id, "evidence", evidence.claim, ("evidence", index, "id"))
+        for index, conclusion in enumerate(file.conclusions):
+            self._name(conclusion.id, "conclusion", conclusion.statement, ("conclusions", index, "id"))
+
+    def _name(self, handle: str, kind: NodeKind, text: str, path: tuple[str | int, ...]) -> None:
+        target = node_id(kind, text, question_id=self.question_id)
+        if handle in self.ids:
+            raise BadReferenceError(
+                f"the id {handle!r} is used twice in this file", path, hint="give each entry its own id"
+            )
+        known = self.graph.handles.get((self.question_id, handle), target)
+        if known != target:
+            raise BadReferenceError(
+                f"the id {handle!r} already stands for {self.graph.nodes[known].text!r}",
+                path,
+                hint="choose another id for this entry: a recorded belief is never overwritten",
+            )
+        self.ids[handle] = target
+
+    def find(self, handle: str, kinds: tuple[type[Node], ...], path: tuple[str | int, ...], draft: Draft) -> NodeId:
+        """Return the node a handle or id stands for, in the file or in the graph."""
+        target = self.ids.get(handle) or self.graph.handles.get((self.question_id, handle)) or handle
+        node = draft.graph.nodes.get(target)
+        if node is None or node.question_id not in {self.question_id, ""}:
+            raise BadReferenceError(f"{handle!r} is neither in this file nor in the graph", path)
+        if not isinstance(node, kinds):
+            wanted = " or ".join(k.__name__.lower() for k in kinds)
+            raise BadReferenceError(f"{handle!r} is a {node.kind}, not {wanted}", path)
+        return target
+
+
+def _record_sources(draft: Draft, file: BeliefFile) -> None:
+    for source in file.sources:
+        record_source(draft, source.id, title=source.title, trust=source.trust)
+    for evidence in file.evidence:
+        record_source(draft, evidence.source_id)
+
+
+def _record_hypothesis(draft: Draft, names: _Names, entry: HypothesisEntry) -> None:
+    hypothesis_id = names.ids[entry.id]
+    if hypothesis_id not in draft.graph.nodes:
+        draft.record(
+            HypothesisProposed(
+                hypothesis_id=hypothesis_id,
+                question_id=names.question_id,
+                statement=entry.statement,
+                prior=entry.prior,
+                handle=entry.id,
+            )
+        )
+
+
+def _record_conclusion(draft: Draft, names: _Names, entry: ConclusionEntry) -> None:
+    conclusion_id = names.ids[entry.id]
+    if conclusion_id not in draft.graph.nodes:
+        draft.record(
+            ConclusionDrawn(
+                conclusion_id=conclusion_id,
+                question_id=names.question_id,
+                statement=entry.statement,
+                confidence=entry.confidence,
+                handle=entry.id,
+            )
+        )
+
+
+def _record_edges(draft: Draft, names: _Names, file: BeliefFile, person: str) -> None:
+    for index, evidence in enumerate(file.evidence):
+        node = names.ids[evidence.id]
+        for stance, weights in (("supports", evidence.supports), ("refutes", evidence.refutes)):
+            for place, weight in enumerate(weights):
+                path = ("evidence", index, stance, place, "hypothesis")
+                target = names.find(weight.hypothesis, (Hypothesis,), path, draft)
+                record_weighing(draft, node, Weighing(target, stance, weight.weight))  # type: ignore[arg-type]  # the two stances, spelled above
+        _record_dependencies(draft, names, node, evidence.depends_on, ("evidence", index))
+        for relation, attacks in (("contradicts", evidence.contradicts), ("supersedes", evidence.supersedes)):
+            for place, attack in enumerate(attacks):
+                path = ("evidence", index, relation, place, "evidence")
+                target = names.find(attack.evidence, (Evidence,), path, draft)
+                verdict = given(
+                    node,
+                    target,
+                    relation=relation,  # type: ignore[arg-type]  # the two relations, spelled above
+                    confidence=attack.confidence,
+                    rationale=attack.rationale or "stated in a belief file",
+                    person=person,
+                )
+                _record_attack(draft, verdict)
+    for index, conclusion in enumerate(file.conclusions):
+        node = names.ids[conclusion.id]
+        _record_dependencies(draft, names, node, conclusion.depends_on, ("conclusions", index))
+
+
+def _record_dependencies(
+    draft: Draft, names: _Names, node: NodeId, entries: tuple[DependencyEntry, ...], path: tuple[str | int, ...]
+) -> None:
+    for place, entry in enumerate(entries):
+        key = "evidence" if entry.evidence else "conclusion"
+        kind = Evidence if entry.evidence else Conclusion
+        on = names.find(entry.evidence or entry.conclusion, (kind,), (*path, "depends_on", place, key), draft)
+        event = DependencyAdded(node_id=node, on_id=on, critical=entry.critical, group=entry.group)
+        if draft.graph.depends.get(node, (on, entry.group)) != event:
+            draft.record(event)
+
+
+def _record_attack(draft: Draft, verdict: VerdictGiven) -> None:
+    known = draft.graph.verdicts.get(verdict.claim_id, (True, verdict.fact_id, verdict.claim_id))
+    if known is None or (known.relation, known.confidence) != (verdict.relation, verdict.confidence):
+        draft.record(verdict)

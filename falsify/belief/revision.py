@@ -1,0 +1,234 @@
+"""The decisions: a state and a command in, events out, nothing touched.
+
+Each function returns the whole revision in recording order: premises, flips with their causes, promotions and
+forgettings. They are appended together or not at all.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from falsify.belief.cascade import Draft
+from falsify.belief.contradiction import Finding
+from falsify.belief.events import (
+    AssertionRestored,
+    AssertionRetracted,
+    BeliefEvent,
+    EvidenceAsserted,
+    EvidenceRecorded,
+    EvidenceWeighed,
+    QuestionAsked,
+    RevisionOpened,
+    SourceRecorded,
+    Stance,
+    Trigger,
+    VerdictGiven,
+    VerdictWithheld,
+)
+from falsify.belief.graph import UNATTRIBUTED, BeliefGraph, Evidence, Question, Source
+from falsify.belief.text import clean, moment, node_id
+from falsify.errors import InvalidInputError, NotFoundError, RefusedError
+from falsify.events import NodeId
+from falsify.ports import Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Weighing:
+    """For or against which hypothesis a fact speaks, and how much (0..1)."""
+
+    hypothesis_id: NodeId
+    stance: Stance
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class AssertFact:
+    """Command: a new fact, to be held against what is believed."""
+
+    question_id: NodeId
+    text: str
+    source_id: str = UNATTRIBUTED
+    source_title: str = ""
+    trust: float | None = None
+    quote: str = ""
+    asserted_at: str = ""
+    handle: str = ""
+    weighs: tuple[Weighing, ...] = ()
+
+    @property
+    def fact_id(self) -> NodeId:
+        """The id of the evidence that the fact is, or becomes."""
+        return node_id("evidence", self.text, question_id=self.question_id)
+
+
+def ask(graph: BeliefGraph, text: str, *, handle: str = "") -> list[BeliefEvent]:
+    """Return the start of an investigation; nothing if the question was asked before."""
+    question = clean(text, what="the question")
+    question_id = node_id("question", question)
+    if question_id in graph.nodes:
+        return []
+    draft = Draft(graph)
+    draft.record(QuestionAsked(question_id=question_id, text=question, handle=handle))
+    return draft.events
+
+
+def assert_fact(graph: BeliefGraph, fact: AssertFact, findings: Sequence[Finding]) -> list[BeliefEvent]:
+    """Return the revision that follows when a fact arrives and a judge has said these things of it."""
+    draft = Draft(graph)
+    open_revision(draft, "fact", fact.fact_id)
+    record_source(draft, fact.source_id, title=fact.source_title, trust=fact.trust)
+    record_evidence(draft, fact, again=True)
+    draft.record(*(finding.event for finding in findings))
+    draft.settle()
+    return draft.events
+
+
+def retract(graph: BeliefGraph, evidence_id: NodeId, *, source_id: str = "", reason: str = "") -> list[BeliefEvent]:
+    """Return the revision that follows when a source (by default every source) withdraws a claim."""
+    return _withdraw(graph, evidence_id, source_id=source_id, reason=reason, retracted=True)
+
+
+def restore(graph: BeliefGraph, evidence_id: NodeId, *, source_id: str = "", reason: str = "") -> list[BeliefEvent]:
+    """Return the revision that follows when a source stands by a claim that it had withdrawn."""
+    return _withdraw(graph, evidence_id, source_id=source_id, reason=reason, retracted=False)
+
+
+def record_verdicts(graph: BeliefGraph, fact_id: NodeId, findings: Sequence[Finding]) -> list[BeliefEvent]:
+    """Return the revision that follows when a recorded fact is adjudicated, for the first time or anew."""
+    return _adjudicate(graph, fact_id, [finding.event for finding in findings])
+
+
+def rule(
+    graph: BeliefGraph,
+    fact_id: NodeId,
+    claim_id: NodeId,
+    *,
+    relation: Relation,
+    confidence: float,
+    rationale: str,
+    person: str,
+) -> list[BeliefEvent]:
+    """Return the revision that follows when a person rules on a fact and a claim: an attack in that direction."""
+    verdict = given(fact_id, claim_id, relation=relation, confidence=confidence, rationale=rationale, person=person)
+    return _adjudicate(graph, fact_id, [verdict])
+
+
+def given(
+    fact_id: NodeId, claim_id: NodeId, *, relation: Relation, confidence: float, rationale: str, person: str
+) -> VerdictGiven:
+    """Return a person's verdict."""
+    return VerdictGiven(
+        fact_id=fact_id,
+        claim_id=claim_id,
+        relation=relation,
+        confidence=share(confidence, what="confidence"),
+        rationale=rationale,
+        judge=person,
+        judge_version="",
+        gate="given",
+        distance=-1.0,
+        shown="",
+        directed=True,
+    )
+
+
+def open_revision(draft: Draft, trigger: Trigger, subject_id: NodeId) -> None:
+    """Begin the next epoch."""
+    draft.record(RevisionOpened(epoch=draft.graph.epoch + 1, trigger=trigger, subject_id=subject_id))
+
+
+def record_source(draft: Draft, source_id: str, *, title: str = "", trust: float | None = None) -> None:
+    """Record a source that is new or described otherwise than before; a bare mention changes nothing."""
+    known = draft.graph.sources.get(source_id)
+    if trust is None:
+        trust = known.trust if known else 1.0
+    if not 0.0 <= trust < float("inf"):
+        raise InvalidInputError(f"trust is {trust}; it must be a number of at least 0")
+    described = Source(source_id, title or (known.title if known else source_id), float(trust))
+    if described != known:
+        draft.record(SourceRecorded(source_id=source_id, title=described.title, trust=described.trust))
+
+
+def record_evidence(draft: Draft, fact: AssertFact, *, again: bool) -> None:
+    """Record a claim, who asserts it and what it speaks for. Said `again`, the same words count as said later."""
+    graph = draft.graph
+    asserted_at = moment(fact.asserted_at, what="asserted_at") if fact.asserted_at else ""
+    quote = clean(fact.quote, what="the quote") if fact.quote.strip() else ""
+    known = graph.nodes.get(fact.fact_id)
+    if known is None:
+        draft.record(
+            EvidenceRecorded(
+                evidence_id=fact.fact_id,
+                question_id=fact.question_id,
+                claim=clean(fact.text, what="the claim"),
+                handle=fact.handle,
+            )
+        )
+    said = known.assertions.get(fact.source_id) if isinstance(known, Evidence) else None
+    if again or said is None or (said.quote, said.asserted_at) != (quote, asserted_at):
+        draft.record(
+            EvidenceAsserted(evidence_id=fact.fact_id, source_id=fact.source_id, quote=quote, asserted_at=asserted_at)
+        )
+    for weighing in fact.weighs:
+        record_weighing(draft, fact.fact_id, weighing)
+
+
+def record_weighing(draft: Draft, evidence_id: NodeId, weighing: Weighing) -> None:
+    """Record what evidence speaks for, unless it is known already."""
+    event = EvidenceWeighed(
+        evidence_id=evidence_id,
+        hypothesis_id=weighing.hypothesis_id,
+        stance=weighing.stance,
+        weight=share(weighing.weight, what="weight"),
+    )
+    if draft.graph.weighs.get(evidence_id, (weighing.hypothesis_id, weighing.stance)) != event:
+        draft.record(event)
+
+
+def share(value: float, *, what: str) -> float:
+    """Return a number of 0..1, or raise InvalidInputError."""
+    if not 0.0 <= value <= 1.0:
+        raise InvalidInputError(f"{what} is {value}; it must be between 0 and 1")
+    return float(value)
+
+
+def question(graph: BeliefGraph, question_id: NodeId) -> Question:
+    """Return a question, or raise NotFoundError."""
+    node = graph.nodes.get(question_id)
+    if not isinstance(node, Question):
+        raise NotFoundError(f"there is no question {question_id!r}")
+    return node
+
+
+def _adjudicate(
+    graph: BeliefGraph, fact_id: NodeId, verdicts: Sequence[VerdictGiven | VerdictWithheld]
+) -> list[BeliefEvent]:
+    if not verdicts:
+        return []
+    draft = Draft(graph)
+    open_revision(draft, "adjudication", fact_id)
+    draft.record(*verdicts)
+    draft.settle()
+    return draft.events
+
+
+def _withdraw(
+    graph: BeliefGraph, evidence_id: NodeId, *, source_id: str, reason: str, retracted: bool
+) -> list[BeliefEvent]:
+    evidence = graph.evidence(evidence_id)
+    if source_id and source_id not in evidence.assertions:
+        raise NotFoundError(
+            f"{evidence_id} is not asserted by the source {source_id!r}",
+            hint=f"its sources are {', '.join(sorted(evidence.assertions))}",
+        )
+    chosen = [
+        a.source_id for a in evidence.assertions.values() if a.retracted != retracted and source_id in {"", a.source_id}
+    ]
+    if not chosen:
+        done = "withdrawn" if retracted else "standing"
+        raise RefusedError(f"that claim is {done} already", hint=f"see `falsify why {evidence_id}`")
+    event = AssertionRetracted if retracted else AssertionRestored
+    draft = Draft(graph)
+    open_revision(draft, "retraction" if retracted else "restoration", evidence_id)
+    draft.record(*(event(evidence_id=evidence_id, source_id=s, reason=reason) for s in chosen))
+    draft.settle()
+    return draft.events
