@@ -1,0 +1,73 @@
+"""The contract's classes as Cognee data points, with the whole truth-state as fields of their own.
+
+Cognee's setters rewrite a node's whole property blob, lose concurrent updates and revive whatever is added again; a
+node written with all its fields, under an id of our own, has none of these troubles.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any
+
+from projections.cognee.bulk import payload
+from projections.cognee.state import Fields, MirrorNode, MirrorRow, cognee_id
+
+
+@cache
+def classes() -> Mapping[str, Any]:
+    """Return the classes by name. Cognee must have been imported through `import_cognee`."""
+    from cognee.infrastructure.engine import DataPoint, Embeddable
+
+    class Belief(DataPoint):  # type: ignore[misc]  # Cognee is not type-checked here
+        node_id: str
+        question_id: str
+        name: str
+        text: str
+        status: str
+        truth_alignment: list[str]
+        truth_epoch: int
+
+    class InvestigationQuestion(Belief):
+        question: Annotated[str, Embeddable()]
+        metadata: Fields = {"index_fields": ["question"]}
+
+    class Hypothesis(Belief):
+        statement: Annotated[str, Embeddable()]
+        prior: float
+        metadata: Fields = {"index_fields": ["statement"]}
+
+    class Evidence(Belief):
+        claim: Annotated[str, Embeddable()]
+        stance: str
+        source_id: str
+        source_title: str
+        quote: str
+        asserted_at: str
+        metadata: Fields = {"index_fields": ["claim"]}
+
+    class Conclusion(Belief):
+        statement: Annotated[str, Embeddable()]
+        confidence: float
+        depends_on_ids: list[str]
+        metadata: Fields = {"index_fields": ["statement"]}
+
+    class Indexed(DataPoint):  # type: ignore[misc]  # as above
+        text: str
+        source_chunk_id: str
+        document_id: str | None
+        document_name: str | None
+        chunk_index: int | None
+        metadata: Fields = {"index_fields": ["text"]}
+
+    return {cls.__name__: cls for cls in (InvestigationQuestion, Hypothesis, Evidence, Conclusion, Indexed)}
+
+
+def data_point(node_id: str, node: MirrorNode) -> Any:
+    """Return the node as Cognee takes it."""
+    return classes()[node.type](id=cognee_id(node_id), created_at=0, updated_at=0, **node.fields)
+
+
+def indexed(collection: str, node_id: str, row: MirrorRow) -> Any:
+    """Return the row as Cognee takes it to be embedded into a collection."""
+    beside = payload(collection, node_id, row)
+    given = ("id", "text", "belongs_to_set", "source_chunk_id", "document_id", "document_name", "chunk_index")
+    return classes()["Indexed"](**{name: beside[name] for name in given})

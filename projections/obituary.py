@@ -1,0 +1,397 @@
+"""Why a node is dead, or what keeps it alive: the audit of one belief, from the log.
+
+An obituary is a tree. Its root is the node asked about; beneath a dead node stands what killed it, down to the fact
+that started it, with the verdict, the judge, the source and the record of each; beneath a living one, what it rests on.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from falsify.belief.events import (
+    AssertionRetracted,
+    ConclusionDrawn,
+    EvidenceAsserted,
+    EvidenceRecorded,
+    EvidenceWeighed,
+    HypothesisProposed,
+    QuestionAsked,
+    TruthState,
+    VerdictGiven,
+)
+from falsify.belief.graph import (
+    NANO,
+    BeliefGraph,
+    Conclusion,
+    Evidence,
+    Hypothesis,
+    Node,
+    Question,
+    acts,
+)
+from falsify.belief.labelling import justifications
+from falsify.belief.text import written
+from falsify.events import NodeId, Recorded
+from projections.beliefs import BELIEFS, CONSEQUENCES
+from projections.drawing import mermaid_classes, mermaid_text
+from projections.projection import Projection
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where something was recorded."""
+
+    position: int
+    epoch: int
+    recorded_at: str
+    actor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of a node's truth-state."""
+
+    state: TruthState
+    because: NodeId
+    entry: Entry
+
+
+@dataclass(slots=True)
+class Register:
+    """The belief graph, and where each thing in it was recorded."""
+
+    graph: BeliefGraph = field(default_factory=BeliefGraph)
+    births: dict[NodeId, Entry] = field(default_factory=dict)
+    changes: dict[NodeId, list[Change]] = field(default_factory=dict)
+    assertions: dict[tuple[NodeId, str], Entry] = field(default_factory=dict)
+    retractions: dict[NodeId, list[tuple[str, str, Entry]]] = field(default_factory=dict)
+    verdicts: dict[tuple[NodeId, NodeId], Entry] = field(default_factory=dict)
+
+
+def _evolve(register: Register, recorded: Recorded) -> Register:
+    BELIEFS.evolve(register.graph, recorded)
+    event = recorded.event
+    entry = Entry(recorded.position, recorded.epoch, written(recorded.recorded_at), recorded.actor)
+    match event:
+        case EvidenceRecorded():
+            register.births[event.evidence_id] = entry
+        case ConclusionDrawn():
+            register.births[event.conclusion_id] = entry
+        case HypothesisProposed():
+            register.births[event.hypothesis_id] = entry
+        case QuestionAsked():
+            register.births[event.question_id] = entry
+        case EvidenceAsserted():
+            register.assertions[event.evidence_id, event.source_id] = entry
+        case AssertionRetracted():
+            told = register.retractions.setdefault(event.evidence_id, [])
+            told.append((event.source_id, event.reason, entry))
+        case VerdictGiven():
+            register.verdicts[event.fact_id, event.claim_id] = entry
+        case _ if type(event) in CONSEQUENCES:
+            _note(register, event.__dict__, entry)
+        case _:
+            pass
+    return register
+
+
+def _note(register: Register, body: dict[str, Any], entry: Entry) -> None:
+    node_id = next((body[k] for k in ("node_id", "evidence_id", "conclusion_id") if k in body), None)
+    if node_id is None and "by" in body:
+        node_id = body["hypothesis_id"]
+    if node_id is not None:
+        node = register.graph.nodes[node_id]
+        register.changes.setdefault(node_id, []).append(Change(node.state, node.cause, entry))
+
+
+REGISTER: Projection[Register] = Projection("obituaries", Register, _evolve)
+
+
+@dataclass(slots=True)
+class Reason:
+    """One node of the tree.
+
+    `link` says how it bears on the node above it ("refuted by", "rests on", "lost"). `verdict` is what was said of the
+    pair; `considered` what else was, when the fact arrived; `remedies` what would change the state of the root.
+    """
+
+    node: dict[str, Any]
+    link: str = ""
+    verdict: dict[str, Any] | None = None
+    reasons: list["Reason"] = field(default_factory=list)
+    considered: list[dict[str, Any]] = field(default_factory=list)
+    remedies: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the tree as nested objects."""
+        told: dict[str, Any] = {"link": self.link, **self.node} if self.link else dict(self.node)
+        if self.verdict is not None:
+            told["verdict"] = self.verdict
+        told["reasons"] = [reason.as_json() for reason in self.reasons]
+        if self.considered:
+            told["considered"] = self.considered
+        if self.remedies:
+            told["remedies"] = self.remedies
+        return told
+
+
+def why(register: Register, node_id: NodeId) -> Reason:
+    """Return why the node is in the state it is in."""
+    return _Teller(register).tell(node_id)
+
+
+class _Teller:
+    """Tells one obituary; a node met for the second time is named and not told again."""
+
+    def __init__(self, register: Register) -> None:
+        self.register = register
+        self.graph = register.graph
+        self.told: set[NodeId] = set()
+
+    def tell(self, node_id: NodeId) -> Reason:
+        reason = self._reason(node_id, "", None)
+        reason.remedies = list(self._remedies(self.graph.nodes[node_id]))
+        return reason
+
+    def _reason(self, node_id: NodeId, link: str, verdict: dict[str, Any] | None) -> Reason:
+        node = self.graph.nodes[node_id]
+        reason = Reason(self._describe(node), link, verdict)
+        if node_id in self.told:
+            return reason
+        self.told.add(node_id)
+        match node:
+            case Question():
+                reason.reasons = [self._reason(node.frontier, "frontier", None)] if node.frontier else []
+            case Hypothesis():
+                reason.reasons = list(self._hypothesis(node))
+            case _ if node.alive:
+                reason.reasons = [
+                    self._reason(d.on_id, "rests on" if d.critical else "is helped by", None)
+                    for d in self.graph.depends.of(node_id)
+                    if self.graph.nodes[d.on_id].alive
+                ]
+            case _:
+                reason.reasons = list(self._death(node))
+        if isinstance(node, Evidence):
+            reason.considered = self._considered(node)
+        return reason
+
+    def _hypothesis(self, node: Hypothesis) -> Iterator[Reason]:
+        for weight in self.graph.weighed_by.of(node.id):
+            evidence = self.graph.nodes[weight.evidence_id]
+            if weight.stance == "supports":
+                link = "supported by" if evidence.alive else "lost the support of"
+            else:
+                link = "spoken against by" if evidence.alive else "no longer spoken against by"
+            if node.alive and not evidence.alive:
+                yield Reason(self._describe(evidence), link)
+            else:
+                yield self._reason(evidence.id, link, None)
+        if node.state == "superseded":
+            rivals = [
+                h
+                for i in self.graph.hypotheses.of(node.question_id)
+                if isinstance(h := self.graph.nodes[i], Hypothesis) and h.living
+            ]
+            for rival in sorted(rivals, key=lambda h: (-h.standing, h.order))[:1]:
+                yield self._reason(rival.id, "gave way to", None)
+
+    def _death(self, node: Node) -> Iterator[Reason]:
+        """Yield what killed a node, or what it is contested over."""
+        if isinstance(node, Evidence):
+            for attacker, verdict in self.graph.attackers(node.id):
+                state = self.graph.nodes[attacker].state
+                if state == "alive":
+                    link = "superseded by" if verdict.relation == "supersedes" else "refuted by"
+                    yield self._reason(attacker, link, self._verdict(verdict))
+                elif state == "contested" and node.state == "contested":
+                    yield self._reason(attacker, "in conflict with", self._verdict(verdict))
+            if node.retracted:
+                for source_id, why_, entry in self.register.retractions.get(node.id, []):
+                    yield Reason(self._retraction(node, source_id, why_, entry), "withdrawn by")
+        for group in justifications(self.graph, node.id).values():
+            for on in group:
+                other = self.graph.nodes[on]
+                if not other.alive:
+                    link = "rests on what is contested" if other.state == "contested" else "lost"
+                    yield self._reason(on, link, None)
+
+    def _retraction(self, node: Evidence, source_id: str, reason: str, entry: Entry) -> dict[str, Any]:
+        source = self.graph.sources[source_id]
+        return {
+            "id": f"{node.id}@{source_id}",
+            "handle": source_id,
+            "kind": "retraction",
+            "text": reason or f"{source.title} withdrew the claim",
+            "state": "alive",
+            "recorded": _json(entry),
+        }
+
+    def _describe(self, node: Node) -> dict[str, Any]:
+        told: dict[str, Any] = {
+            "id": node.id,
+            "handle": node.handle,
+            "kind": node.kind,
+            "text": node.text,
+            "state": node.state,
+            "recorded": _json(self.register.births[node.id]),
+        }
+        changes = self.register.changes.get(node.id, [])
+        if changes:
+            told["changes"] = [{"state": c.state, "because": c.because, **_json(c.entry)} for c in changes]
+        if isinstance(node, Evidence):
+            told["sources"] = [self._source(node, source_id) for source_id in node.assertions]
+        if isinstance(node, Hypothesis):
+            told["standing"] = node.standing / NANO
+        if isinstance(node, Conclusion):
+            told["confidence"] = round(self.graph.confidence(node), 9)
+        return told
+
+    def _source(self, node: Evidence, source_id: str) -> dict[str, Any]:
+        source, said = self.graph.sources[source_id], node.assertions[source_id]
+        return {
+            "id": source_id,
+            "title": source.title,
+            "trust": source.trust,
+            "quote": said.quote,
+            "asserted_at": said.asserted_at,
+            "retracted": said.retracted,
+            "recorded": _json(self.register.assertions[node.id, source_id]),
+        }
+
+    def _verdict(self, verdict: VerdictGiven) -> dict[str, Any]:
+        return {**_verdict(verdict), "won_by": self._won_by(verdict)}
+
+    def _won_by(self, verdict: VerdictGiven) -> str:
+        """Return in words why the attack runs in this direction."""
+        if verdict.directed:
+            return "given by a person in this direction"
+        fact, claim = self.graph.evidence(verdict.fact_id).strength, self.graph.evidence(verdict.claim_id).strength
+        strong, weak = (fact, claim) if fact.beats(claim) else (claim, fact)
+        if strong.trust != weak.trust:
+            return f"its source is trusted more ({strong.trust:g} against {weak.trust:g})"
+        precision = min(len(strong.asserted_at), len(weak.asserted_at))
+        if strong.asserted_at[:precision] != weak.asserted_at[:precision]:
+            return f"it is newer ({strong.asserted_at} against {weak.asserted_at})"
+        return "it was recorded later, between equal sources and dates"
+
+    def _considered(self, node: Evidence) -> list[dict[str, Any]]:
+        """Return the verdicts on this fact that did not act, and those that were withheld."""
+        told = []
+        for event in self.graph.considered.of(node.id):
+            if isinstance(event, VerdictGiven):
+                if acts(event):
+                    continue
+                answer: dict[str, Any] = _verdict(event)
+            else:
+                answer = {
+                    "relation": "unadjudicated",
+                    "rationale": event.reason,
+                    "judge": event.judge,
+                    "judge_version": event.judge_version,
+                    "distance": event.distance,
+                    "gate": event.gate,
+                }
+            claim = self.graph.nodes[event.claim_id]
+            told.append({"id": claim.id, "handle": claim.handle, "text": claim.text, **answer})
+        return told
+
+    def _remedies(self, node: Node) -> Iterator[str]:
+        """Yield what would bring a dead node back, or kill a living one."""
+        if node.alive:
+            yield from self._dangers(node)
+        elif isinstance(node, Hypothesis):
+            yield f"new living support for {_name(node)}, or the return of any support it lost"
+        else:
+            yield from self._returns(node)
+
+    def _returns(self, node: Node) -> Iterator[str]:
+        if isinstance(node, Evidence):
+            for attacker, _ in self.graph.attackers(node.id):
+                other = self.graph.nodes[attacker]
+                if other.state in {"alive", "contested"}:
+                    yield f"the fall of {_name(other)}: retract it, or record a fact that refutes it"
+            if node.retracted:
+                yield f"a source standing by it again: `falsify retract {_name(node)} --restore`"
+        lost = {
+            on: None
+            for group in justifications(self.graph, node.id).values()
+            for on in group
+            if not self.graph.nodes[on].alive
+        }
+        for on in lost:
+            yield f"the return of {_name(self.graph.nodes[on])}"
+        if lost:
+            yield "a new living dependency that suffices on its own"
+
+    def _dangers(self, node: Node) -> Iterator[str]:
+        if isinstance(node, Hypothesis):
+            supports = [w for w in self.graph.weighed_by.of(node.id) if self._supports(w)]
+            names = ", ".join(_name(self.graph.nodes[w.evidence_id]) for w in supports)
+            if supports:
+                together = "the death of" if len(supports) == 1 else "the death of all of"
+                yield f"{together} {names}, while a rival keeps living support"
+            else:
+                yield "nothing yet: it has no support to lose"
+            return
+        if isinstance(node, Evidence):
+            strength = node.strength
+            dated = f" and newer than {strength.asserted_at}" if strength.asserted_at else ""
+            yield f"a contradicting fact from a source trusted more than {strength.trust:g}, or as much{dated}"
+            yield "every source withdrawing it"
+        groups = justifications(self.graph, node.id)
+        living = [g for g in groups.values() if all(self.graph.nodes[on].alive for on in g)]
+        if living:
+            parts = [" or ".join(_name(self.graph.nodes[on]) for on in group) for group in living]
+            yield "the death of " + " together with ".join(f"({p})" if " or " in p else p for p in parts)
+
+    def _supports(self, weight: EvidenceWeighed) -> bool:
+        return weight.stance == "supports" and self.graph.nodes[weight.evidence_id].alive
+
+
+def mermaid(reason: Reason) -> str:
+    """Return the tree as a Mermaid flowchart."""
+    lines = ["flowchart TD"]
+    names: dict[str, str] = {}
+
+    def place(told: dict[str, Any]) -> str:
+        if told["id"] not in names:
+            names[told["id"]] = f"n{len(names)}"
+            label = mermaid_text(f"{told['handle'] or told['id']}: {told['text']}")
+            lines.append(f'    {names[told["id"]]}["{label}<br/><i>{told["state"]}</i>"]:::{told["state"]}')
+        return names[told["id"]]
+
+    def walk(above: Reason) -> None:
+        parent = place(above.node)
+        for child in above.reasons:
+            below = place(child.node)
+            lines.append(f"    {parent} -->|{child.link}| {below}")
+            walk(child)
+
+    walk(reason)
+    return "\n".join([*lines, *mermaid_classes()]) + "\n"
+
+
+def _verdict(verdict: VerdictGiven) -> dict[str, Any]:
+    return {
+        "relation": verdict.relation,
+        "confidence": verdict.confidence,
+        "rationale": verdict.rationale,
+        "judge": verdict.judge,
+        "judge_version": verdict.judge_version,
+        "distance": None if verdict.directed else verdict.distance,
+        "gate": verdict.gate,
+    }
+
+
+def _json(entry: Entry) -> dict[str, Any]:
+    return {
+        "position": entry.position,
+        "epoch": entry.epoch,
+        "recorded_at": entry.recorded_at,
+        "actor": entry.actor,
+    }
+
+
+def _name(node: Node) -> str:
+    return node.handle or node.id

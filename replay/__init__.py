@@ -1,0 +1,1 @@
+"""Time: which prefix of the log, and what it says."""

@@ -1,0 +1,76 @@
+"""Epoch, position or date to a prefix of the log. Now is the longest prefix; there is no second code path."""
+
+from dataclasses import dataclass
+
+from falsify.belief.text import end_of, moment
+from falsify.errors import InvalidInputError, NotFoundError
+from falsify.log import EventLog
+
+
+@dataclass(frozen=True, slots=True)
+class Cutoff:
+    """Where a prefix ends: at the end of an epoch of a stream, at a position, or at the end of a date; or nowhere."""
+
+    epoch: int | None = None
+    position: int | None = None
+    as_of: str | None = None
+
+    def __post_init__(self) -> None:
+        given = [name for name in ("epoch", "position", "as_of") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise InvalidInputError(f"{' and '.join(given)} each name a point in the log: give one of them")
+
+    def __str__(self) -> str:
+        if self.epoch is not None:
+            return f"epoch {self.epoch}"
+        if self.position is not None:
+            return f"position {self.position}"
+        return f"as of {self.as_of}" if self.as_of is not None else "now"
+
+
+NOW = Cutoff()
+
+
+def parse(text: str) -> Cutoff:
+    """Return the cutoff that a person wrote: `now`, `epoch:3` or `3`, `position:120`, or a date.
+
+    Raises InvalidInputError for anything else.
+    """
+    word, _, rest = text.strip().partition(":")
+    if text.strip().lower() == "now":
+        return NOW
+    if word == "epoch" and rest.isdigit():
+        return Cutoff(epoch=int(rest))
+    if word == "position" and rest.isdigit():
+        return Cutoff(position=int(rest))
+    if text.strip().isdigit() and len(text.strip()) < len("2021"):
+        return Cutoff(epoch=int(text))
+    try:
+        return Cutoff(as_of=moment(text))
+    except InvalidInputError:
+        raise InvalidInputError(
+            f"{text!r} is no point in the log", hint="write now, epoch:3, position:120, or a date such as 2021-03-15"
+        ) from None
+
+
+def resolve(log: EventLog, stream: str, cutoff: Cutoff) -> int:
+    """Return the position of the last record of the prefix.
+
+    Raises NotFoundError for an epoch or a position that the log has not reached.
+    """
+    head = log.head().position
+    if cutoff.epoch is not None:
+        reached = log.epoch(stream)
+        if not 0 <= cutoff.epoch <= reached:
+            raise NotFoundError(
+                f"{stream} has no epoch {cutoff.epoch}",
+                hint=f"its epochs are 0 to {reached}; see `falsify timeline`",
+            )
+        return log.position_of_epoch(stream, cutoff.epoch)
+    if cutoff.position is not None:
+        if not 0 <= cutoff.position <= head:
+            raise NotFoundError(f"the log has no position {cutoff.position}", hint=f"its positions are 0 to {head}")
+        return cutoff.position
+    if cutoff.as_of is not None:
+        return log.position_at(end_of(moment(cutoff.as_of, what="as_of")))
+    return head

@@ -1,0 +1,52 @@
+"""Any projection over any prefix."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from falsify.belief.graph import BeliefGraph
+from falsify.events import Recorded
+from falsify.log import EventLog
+from projections.beliefs import BELIEFS, digest, snapshot, valid_at
+from projections.projection import Projection
+from replay.cutoff import NOW, Cutoff, resolve
+
+S = TypeVar("S")
+
+
+def prefix(log: EventLog, stream: str, cutoff: Cutoff = NOW) -> Iterator[Recorded]:
+    """Yield the records of a stream up to the cutoff."""
+    return log.read(stream=stream, through=resolve(log, stream, cutoff))
+
+
+def replay(log: EventLog, stream: str, projection: Projection[S], cutoff: Cutoff = NOW) -> S:
+    """Return what a projection says at the cutoff."""
+    return projection.fold(prefix(log, stream, cutoff))
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What was believed at a cutoff, and of what date the question was asked."""
+
+    stream: str
+    position: int
+    valid_at: str
+    graph: BeliefGraph
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the whole state with where it stands in the log."""
+        return {
+            "stream": self.stream,
+            "position": self.position,
+            "valid_at": self.valid_at or None,
+            "digest": digest(self.graph),
+            "state": snapshot(self.graph),
+        }
+
+
+def view(log: EventLog, stream: str, cutoff: Cutoff = NOW, *, valid: str = "") -> View:
+    """Return what was known at the cutoff; with `valid`, of what was true at that date. The two compose."""
+    position = resolve(log, stream, cutoff)
+    records = log.read(stream=stream, through=position)
+    graph = valid_at(records, valid) if valid else BELIEFS.fold(records)
+    return View(stream, position, valid, graph)

@@ -1,0 +1,42 @@
+"""The command that checks everything: verify."""
+
+from typing import Any
+
+import click
+
+from surfaces.commands.session import Session, common
+
+
+@click.command()
+@click.option("--mirror", "with_mirror", is_flag=True, help="Read Cognee's stores back too, node by node.")
+@click.option(
+    "--anchor",
+    metavar="POSITION:HASH",
+    help="A head that `falsify status` printed earlier: the log must still hold it.",
+)
+@common
+def verify(session: Session, with_mirror: bool, anchor: str | None) -> None:
+    """Check the hash chain, every recorded flip, labels from scratch, checkpoints, claims index and mirror.
+
+    Says what is wrong and where, and ends with 1; nothing is mended. An index or mirror can be rebuilt from the log.
+    """
+    from falsify.errors import CheckFailedError
+    from surfaces.health import verify as check
+    from surfaces.text import verified
+
+    with session.workspace() as workspace:
+        report: list[dict[str, Any]] = check(workspace, with_mirror=with_mirror, anchor=_anchor(anchor))
+    session.show(report, verified)
+    faults = sum(len(part["faults"]) for part in report)
+    if faults:
+        raise CheckFailedError(f"{faults} {'fault' if faults == 1 else 'faults'} found")
+
+
+def _anchor(text: str | None) -> tuple[int, bytes] | None:
+    if text is None:
+        return None
+    position, _, digest = text.partition(":")
+    try:
+        return int(position), bytes.fromhex(digest)
+    except ValueError:
+        raise click.BadParameter("write POSITION:HASH, as `falsify status` prints it", param_hint="--anchor") from None

@@ -1,0 +1,98 @@
+"""Commands about the workspace itself: init, export, import, status, doctor, completion."""
+
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from surfaces.commands.session import Session, common, note
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path), default=Path())
+@common
+def init(session: Session, folder: Path) -> None:
+    """Make a folder a workspace: it gets a log. One that is a workspace already stays as it is."""
+    from surfaces.text import initialised
+    from surfaces.workspace import FOLDER, Workspace
+
+    root = session.folder or folder
+    existed = (root / FOLDER).is_dir()
+    with Workspace.init(root.resolve()) as workspace:
+        told = {"workspace": str(workspace.root), "log": workspace.settings.log, "existed": existed}
+    session.show(told, initialised)
+
+
+@click.command()
+@click.argument("file", type=click.File("wb"), default="-")
+@common
+def export(session: Session, file: BinaryIO) -> None:
+    """Write the log as JSON Lines, with its hashes: all that a workspace is."""
+    from falsify.transfer import export_log
+
+    with session.workspace() as workspace:
+        lines = 0
+        for line in export_log(workspace.log):
+            file.write(line)
+            lines += 1
+    note(f"wrote {lines} lines")
+
+
+@click.command("import")
+@click.argument("file", type=click.File("rb"))
+@common
+def import_(session: Session, file: BinaryIO) -> None:
+    """Read an exported log into this workspace, which must be empty; every hash is checked."""
+    from falsify.transfer import import_log
+
+    with session.workspace() as workspace:
+        import_log(workspace.log, file)
+        head = workspace.log.head()
+        told = {"position": head.position, "hash": head.hash.hex()}
+    session.show(told, lambda t: [f"read {t['position']} records; the log ends with {t['hash'][:16]}"])
+
+
+@click.command()
+@common
+def status(session: Session) -> None:
+    """Where log, claims index and mirror stand.
+
+    Keep the anchor it prints: `falsify verify --anchor` holds the log to it.
+    """
+    from surfaces.health import status as stand
+    from surfaces.text import standing
+
+    with session.workspace() as workspace:
+        session.show(stand(workspace), standing)
+
+
+@click.command()
+@common
+def doctor(session: Session) -> None:
+    """Check this machine and this installation: Python, packages, bundled models, judge, workspace."""
+    from falsify.errors import CheckFailedError
+    from surfaces.health import examine
+    from surfaces.text import examined
+
+    findings = examine(session.folder)
+    session.show(findings, examined)
+    if not all(finding["ok"] for finding in findings):
+        raise CheckFailedError("something here needs attention")
+
+
+@click.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the completion script of a shell.
+
+    Put `eval "$(falsify completion bash)"` into ~/.bashrc, or the like for zsh; for fish, save it as
+    ~/.config/fish/completions/falsify.fish.
+    """
+    from click.shell_completion import get_completion_class
+
+    from cli import cli
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise click.UsageError(f"click has no completion for {shell}")
+    click.echo(kind(cli, {}, "falsify", "_FALSIFY_COMPLETE").source())

@@ -1,0 +1,490 @@
+"""A workspace: one folder with a log and its projections, wired together. All surfaces speak to this object.
+
+Writing is always: load the graph, decide, append with the revision decided on, project. Reading is always a
+projection over a prefix.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from difflib import get_close_matches
+from functools import cached_property, partial
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import orjson
+
+from falsify.belief.contradiction import Finding, adjudicate, examine, statement
+from falsify.belief.events import BeliefEvent, VerdictWithheld
+from falsify.belief.graph import BeliefGraph, Evidence, Node, Question, evolve
+from falsify.belief.ingest import BadReferenceError, claims, ingest
+from falsify.belief.revision import (
+    AssertFact,
+    ask,
+    assert_fact,
+    record_verdicts,
+    restore,
+    retract,
+    rule,
+)
+from falsify.belief.text import node_id, written
+from falsify.clock import SystemClock
+from falsify.errors import ConflictError, InvalidInputError, NotFoundError, StaleRevisionError, UnavailableError
+from falsify.events import Event, NodeId, Recorded
+from falsify.log import Command, EventLog, canonical, open_log
+from falsify.ports import Candidate, Clock, Embedder, Judge, Relation, Statement
+from projections.beliefs import BELIEFS, Recall, recall
+from projections.obituary import REGISTER, Reason, why
+from replay.cutoff import NOW, Cutoff
+from replay.replayer import View, replay, view
+from surfaces import settings as settings_
+from surfaces.answers import answer
+from surfaces.belief_file import Document
+
+if TYPE_CHECKING:
+    from projections.claims import ClaimsIndex, VectorTable
+    from projections.cognee import Mirror
+
+FOLDER = ".falsify"
+"""What makes a folder a workspace."""
+
+ATTEMPTS = 5
+"""How often a command is decided anew because somebody else wrote in between."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """A command: which tool, its canonical body, how it is decided, and the node that its answer is about."""
+
+    tool: str
+    body: dict[str, Any]
+    subject: NodeId
+    decide: Callable[[BeliefGraph], list[BeliefEvent]]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a command came to: its answer as JSON bytes, the same bytes for the same idempotency key."""
+
+    response: bytes
+    replayed: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer."""
+        return cast("dict[str, Any]", orjson.loads(self.response))
+
+
+class Workspace:
+    """An open workspace. Close it, or use it as a context manager."""
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        environ: Mapping[str, str] = os.environ,
+        clock: Clock | None = None,
+        embedder: Embedder | None = None,
+        judge: Judge | None = None,
+        read_only: bool = False,
+    ) -> None:
+        self.root = root
+        self.folder = root / FOLDER
+        self.environ = environ
+        self.settings = settings_.load(root, environ)
+        self.clock = clock or SystemClock()
+        self._given_embedder, self._given_judge = embedder, judge
+        self.log: EventLog = open_log(root / self.settings.log, clock=self.clock, read_only=read_only)
+        self._graph, self._position = BeliefGraph(), 0
+
+    @classmethod
+    def init(cls, root: Path, **options: Any) -> "Workspace":
+        """Make the folder a workspace and open it; one that is a workspace already is just opened."""
+        try:
+            (root / FOLDER).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UnavailableError(
+                f"{root / FOLDER} cannot be made: {error.strerror}", hint="choose a folder that you can write to"
+            ) from error
+        ignore = root / FOLDER / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("# Rebuilt from the log at any time.\nclaims.sqlite*\nmirror/\n", encoding="utf-8")
+        return cls(root, **options)
+
+    @classmethod
+    def open(cls, start: Path | None = None, *, environ: Mapping[str, str] = os.environ, **options: Any) -> "Workspace":
+        """Open the workspace at `start`, or else the one FALSIFY_WORKSPACE names, or the nearest folder upwards.
+
+        Raises NotFoundError where there is none.
+        """
+        named = start or (Path(environ["FALSIFY_WORKSPACE"]) if environ.get("FALSIFY_WORKSPACE") else None)
+        if named is not None:
+            if not (named / FOLDER).is_dir():
+                raise NotFoundError(f"{named} is not a workspace", hint=f"make it one with `falsify init {named}`")
+            return cls(named.resolve(), environ=environ, **options)
+        here = Path.cwd().resolve()
+        for folder in (here, *here.parents):
+            if (folder / FOLDER).is_dir():
+                return cls(folder, environ=environ, **options)
+        raise NotFoundError(
+            f"neither {here} nor a folder above it is a workspace",
+            hint="make one with `falsify init`, or name one with --workspace or FALSIFY_WORKSPACE",
+        )
+
+    def close(self) -> None:
+        """Close the log and what was opened beside it."""
+        if "mirror" in self.__dict__:
+            self.mirror.close()
+        self.log.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- what it is wired to ------------------------------------------------------------------------------
+
+    @property
+    def stream(self) -> str:
+        """The stream of the project that is worked on."""
+        return f"project:{self.settings.project}"
+
+    @property
+    def graph(self) -> BeliefGraph:
+        """What is believed now. Not to be changed by anybody but the log."""
+        self._catch_up()
+        return self._graph
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """Turns texts into vectors."""
+        if self._given_embedder is not None:
+            return self._given_embedder
+        from falsify.embedders.bundled import BundledEmbedder
+
+        return BundledEmbedder()
+
+    @cached_property
+    def judge(self) -> Judge:
+        """Gives verdicts, as the settings say."""
+        if self._given_judge is not None:
+            return self._given_judge
+        kind = self.settings.judge
+        if kind == "auto":
+            pinned = self.environ.get("DEMO_MODE", "") not in {"", "0", "false"}
+            kind = "pinned" if pinned else "llm" if self.environ.get("LLM_API_KEY") else "offline"
+        if kind == "pinned":
+            return self._pinned_judge()
+        if kind == "llm":
+            from falsify.judges.llm import LLMJudge
+
+            return LLMJudge(root=self.folder / "judge", timeout=self.settings.judge_timeout)
+        from falsify.judges.offline import OfflineJudge
+
+        return OfflineJudge()
+
+    def _pinned_judge(self) -> Judge:
+        from falsify.judges.pinned import PinnedJudge
+
+        target = self.environ.get("REFUTED_ID", "")
+        if not target:
+            raise InvalidInputError(
+                "the pinned judge needs to know what to refute", hint="set REFUTED_ID to the id of a piece of evidence"
+            )
+        return PinnedJudge(self.find(target, Evidence).text)
+
+    @property
+    def index(self) -> "ClaimsIndex":
+        """The claims index, brought up to the present."""
+        index = self._index
+        graph, head = self.graph, self._position
+        if index.position > head:
+            index.rebuild(graph, head)
+        elif index.position < head:
+            index.sync(graph, head, (r.event for r in self.records(after=index.position)))
+        return index
+
+    @cached_property
+    def _index(self) -> "ClaimsIndex":
+        from projections.claims import ClaimsIndex
+
+        return ClaimsIndex(self.folder / "claims.sqlite", self.embedder)
+
+    @cached_property
+    def mirror(self) -> "Mirror":
+        """Cognee's copy of what is believed. Opening it imports Cognee, which takes seconds."""
+        from projections.cognee import Mirror
+
+        return Mirror(self.folder / "mirror", self.embedder)
+
+    def sync_mirror(self) -> int:
+        """Bring the mirror up to the present; return how many positions it was behind."""
+        graph, head = self.graph, self._position
+        checkpoint = self.mirror.checkpoint()
+        if checkpoint == 0 or checkpoint > head:
+            self.mirror.rebuild(graph, head)
+        elif checkpoint < head:
+            touched = self.mirror.touched((r.event for r in self.records(after=checkpoint)), graph)
+            self.mirror.sync(graph, head, touched)
+        return head - checkpoint
+
+    # --- names --------------------------------------------------------------------------------------------
+
+    def find(self, name: str, *kinds: type[Node], graph: BeliefGraph | None = None) -> Node:
+        """Return the node with this id, short name, or beginning of an id.
+
+        Raises NotFoundError or, where several fit, InvalidInputError that lists them.
+        """
+        graph = graph or self.graph
+        found = _named(graph, name)
+        fitting = [node for node in found if not kinds or isinstance(node, kinds)]
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting:
+            listed = "; ".join(f"{node.id} ({node.text})" for node in fitting)
+            raise InvalidInputError(f"{name!r} stands for {len(fitting)} nodes", hint=f"use an id: {listed}")
+        wanted = " or ".join(kind.__name__.lower() for kind in kinds) or "node"
+        if found:
+            raise InvalidInputError(f"{name!r} is a {found[0].kind}, not {wanted}")
+        close = get_close_matches(name, [handle for _, handle in graph.handles], n=3)
+        hint = f"did you mean {' or '.join(close)}?" if close else "see `falsify graph` for what there is"
+        raise NotFoundError(f"there is no {wanted} {name!r}", hint=hint)
+
+    def question(self, name: str | None = None, *, graph: BeliefGraph | None = None) -> Question:
+        """Return the question named, or the only one there is."""
+        graph = graph or self.graph
+        if name:
+            return cast("Question", self.find(name, Question, graph=graph))
+        questions = graph.questions()
+        if len(questions) == 1:
+            return questions[0]
+        if not questions:
+            raise NotFoundError(
+                "there is no question yet", hint="ask one with `falsify question TEXT`, or `falsify ingest FILE`"
+            )
+        listed = "; ".join(f"{q.id} ({q.text})" for q in questions)
+        raise InvalidInputError(f"there are {len(questions)} questions", hint=f"name one with --question: {listed}")
+
+    # --- commands -----------------------------------------------------------------------------------------
+
+    def ask(self, text: str, *, handle: str = "", key: str | None = None, dry_run: bool = False) -> Outcome:
+        """Start an investigation."""
+        body = {"text": text, "handle": handle}
+        work = _Work("question", body, node_id("question", text), lambda graph: ask(graph, text, handle=handle))
+        return self._carry_out(work, key=key, dry_run=dry_run)
+
+    def ingest(
+        self, document: Document, *, judged: bool = False, key: str | None = None, dry_run: bool = False
+    ) -> Outcome:
+        """Record a belief file; `judged` holds its new claims against those recorded before it."""
+        file = document.beliefs
+
+        def decide(graph: BeliefGraph) -> list[BeliefEvent]:
+            findings: list[Finding] = []
+            if judged:
+                for evidence_id, entry in claims(graph, file):
+                    fact = Statement(entry.claim, entry.source_id, entry.quote, entry.asserted_at)
+                    findings += self._examine(graph, evidence_id, fact)
+            try:
+                return ingest(graph, file, person=self.settings.actor, findings=findings)
+            except BadReferenceError as error:
+                raise document.located(error) from error
+
+        body = {"file": file.model_dump(mode="json"), "judged": judged}
+        work = _Work("ingest", body, node_id("question", file.question), decide)
+        return self._carry_out(work, key=key, dry_run=dry_run)
+
+    def fact(self, fact: AssertFact, *, key: str | None = None, dry_run: bool = False) -> Outcome:
+        """Hold a new fact against what is believed, and record what follows. A fact without a date is of now."""
+        dated = fact if fact.asserted_at else replace(fact, asserted_at=written(self.clock.now()))
+        shown = Statement(fact.text, fact.source_title or fact.source_id, fact.quote, dated.asserted_at)
+
+        def decide(graph: BeliefGraph) -> list[BeliefEvent]:
+            return assert_fact(graph, dated, self._examine(graph, dated.fact_id, shown))
+
+        # The body is what the caller said, not when: a retry of an undated fact is the same command.
+        return self._carry_out(_Work("fact", asdict(fact), fact.fact_id, decide), key=key, dry_run=dry_run)
+
+    def retract(
+        self,
+        evidence_id: NodeId,
+        *,
+        source_id: str = "",
+        reason: str = "",
+        restored: bool = False,
+        key: str | None = None,
+        dry_run: bool = False,
+    ) -> Outcome:
+        """Record that a source (by default every source) withdraws a claim, or stands by it again."""
+        decision = restore if restored else retract
+        body = {"evidence_id": evidence_id, "source_id": source_id, "reason": reason, "restored": restored}
+
+        def decide(graph: BeliefGraph) -> list[BeliefEvent]:
+            return decision(graph, evidence_id, source_id=source_id, reason=reason)
+
+        return self._carry_out(_Work("retract", body, evidence_id, decide), key=key, dry_run=dry_run)
+
+    def adjudicate(self, fact_id: NodeId, *, key: str | None = None, dry_run: bool = False) -> Outcome:
+        """Ask the judge again about the pairs of a fact for which it gave no verdict."""
+
+        def decide(graph: BeliefGraph) -> list[BeliefEvent]:
+            withheld = pending(graph, fact_id)
+            if not withheld:
+                raise InvalidInputError(
+                    f"nothing about {fact_id} is unadjudicated", hint="see `falsify adjudicate` for what is"
+                )
+            fact = statement(graph, graph.evidence(fact_id))
+            candidates = [Candidate(e.claim_id, e.distance, e.gate) for e in withheld]
+            return record_verdicts(graph, fact_id, adjudicate(graph, fact_id, fact, candidates, self.judge))
+
+        work = _Work("adjudicate", {"fact_id": fact_id}, fact_id, decide)
+        return self._carry_out(work, key=key, dry_run=dry_run)
+
+    def rule(
+        self,
+        fact_id: NodeId,
+        claim_id: NodeId,
+        *,
+        relation: Relation,
+        confidence: float,
+        rationale: str,
+        key: str | None = None,
+        dry_run: bool = False,
+    ) -> Outcome:
+        """Record a person's verdict on a fact and a claim."""
+        body = {
+            "fact_id": fact_id,
+            "claim_id": claim_id,
+            "relation": relation,
+            "confidence": confidence,
+            "rationale": rationale,
+        }
+
+        def decide(graph: BeliefGraph) -> list[BeliefEvent]:
+            return rule(
+                graph,
+                fact_id,
+                claim_id,
+                relation=relation,
+                confidence=confidence,
+                rationale=rationale,
+                person=self.settings.actor,
+            )
+
+        return self._carry_out(_Work("adjudicate", body, fact_id, decide), key=key, dry_run=dry_run)
+
+    def _examine(self, graph: BeliefGraph, fact_id: NodeId, fact: Statement) -> list[Finding]:
+        return examine(graph, fact_id, fact, neighbours=self.index, judge=self.judge)
+
+    def _carry_out(self, work: _Work, *, key: str | None, dry_run: bool) -> Outcome:
+        """Decide and append; decide anew where somebody else wrote in between."""
+        body = canonical(work.body)
+        if key is not None and not dry_run:
+            first = self.log.answered(self.stream, self._command(work, body, key=key))
+            if first is not None:
+                return Outcome(first.response, replayed=True)
+        for _ in range(ATTEMPTS):
+            # The revision is read before the graph: a graph that is newer is refused, one that is older would not be.
+            revision = self.log.revision(self.stream)
+            events = work.decide(self.graph)
+            after = self.graph.branch()
+            for event in events:
+                evolve(after, event)
+            told = partial(answer, work.tool, after, events, work.subject)
+            if dry_run:
+                return Outcome(orjson.dumps(told(revision=revision, epoch=after.epoch, dry_run=True)))
+            command = replace(
+                self._command(work, body, key=key, revision=revision),
+                respond=lambda revision, epoch, told=told: orjson.dumps(told(revision=revision, epoch=epoch)),  # type: ignore[misc]  # bound early, as a default
+            )
+            try:
+                receipt = self.log.append(
+                    self.stream, cast("Sequence[Event]", events), expected_revision=revision, command=command
+                )
+            except StaleRevisionError:
+                continue
+            return Outcome(receipt.response, receipt.replayed)
+        raise ConflictError(
+            f"others wrote to {self.stream} {ATTEMPTS} times while this was being decided", hint="try again"
+        )
+
+    def _command(self, work: _Work, body: bytes, *, key: str | None, revision: int = 0) -> Command:
+        actor = self.settings.actor
+        return Command(
+            id=_command_id(self.stream, revision, actor, work.tool, body),
+            actor=actor,
+            tool=work.tool,
+            key=key,
+            body=body,
+        )
+
+    # --- queries ------------------------------------------------------------------------------------------
+
+    def records(self, *, after: int = 0, through: int | None = None) -> Iterator[Recorded]:
+        """Yield the records of the project's stream."""
+        return self.log.read(after=after, through=through, stream=self.stream)
+
+    def view(self, cutoff: Cutoff = NOW, *, valid_at: str = "") -> View:
+        """Return what was believed at the cutoff."""
+        if cutoff == NOW and not valid_at:
+            return View(self.stream, self.log.head().position, "", self.graph)
+        return view(self.log, self.stream, cutoff, valid=valid_at)
+
+    def vectors(self, graph: BeliefGraph) -> "VectorTable":
+        """Return the vectors of a graph's nodes: the index for the present, a table made for it otherwise."""
+        return self.index if graph is self._graph else self.index.over(graph)
+
+    def recall(self, query: str, *, limit: int = 5, graph: BeliefGraph | None = None) -> Recall:
+        """Return what may be cited in answer to a query: living nodes and open conflicts."""
+        graph = graph or self.graph
+
+        def may_be_cited(node_id: NodeId) -> bool:
+            return graph.nodes[node_id].state in {"alive", "contested"}
+
+        return recall(graph, self.vectors(graph).search(query, limit=limit, within=2.0, admit=may_be_cited))
+
+    def why(self, name: str, cutoff: Cutoff = NOW) -> Reason:
+        """Return why a node is in the state it is in."""
+        register = replay(self.log, self.stream, REGISTER, cutoff)
+        return why(register, self.find(name, graph=register.graph).id)
+
+    def _catch_up(self) -> None:
+        head = self.log.head().position
+        if head > self._position:
+            self._graph = BELIEFS.fold(self.records(after=self._position, through=head), self._graph)
+            self._position = head
+
+
+def pending(graph: BeliefGraph, fact_id: NodeId) -> list[VerdictWithheld]:
+    """Return what was withheld about a fact and not given since."""
+    return [e for e in graph.considered.of(fact_id) if isinstance(e, VerdictWithheld)]
+
+
+@contextmanager
+def opened(start: Path | None = None, **options: Any) -> Iterator[Workspace]:
+    """Open a workspace for the time of a `with` block."""
+    with Workspace.open(start, **options) as workspace:
+        yield workspace
+
+
+def _command_id(stream: str, revision: int, actor: str, tool: str, body: bytes) -> str:
+    """Return an id that two decisions share only if they are the same decision at the same revision."""
+    digest = hashlib.sha256(f"{stream}\0{revision}\0{actor}\0{tool}\0".encode() + body).hexdigest()
+    return f"{tool}-{digest[:20]}"
+
+
+def _named(graph: BeliefGraph, name: str) -> list[Node]:
+    if name in graph.nodes:
+        return [graph.nodes[name]]
+    by_handle = dict.fromkeys(i for (_, handle), i in graph.handles.items() if handle == name)
+    if by_handle:
+        return [graph.nodes[i] for i in by_handle]
+    shortest = len("E-0123")
+    if len(name) < shortest:
+        return []
+    return [node for node_id, node in graph.nodes.items() if node_id.startswith(name)]
