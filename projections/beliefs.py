@@ -18,14 +18,15 @@ from falsify.belief.events import (
     EvidenceAsserted,
     EvidenceRecorded,
     EvidenceWeighed,
+    HandleGiven,
     Premise,
-    RevisionOpened,
+    SourceRecorded,
     VerdictGiven,
     VerdictWithheld,
 )
 from falsify.belief.graph import NANO, BeliefGraph, Conclusion, Evidence, Hypothesis, Node, Question, evolve
 from falsify.belief.labelling import Label, label_all
-from falsify.belief.text import end_of
+from falsify.belief.text import end_of, moment
 from falsify.events import NodeId, Recorded
 from projections.projection import Projection
 
@@ -199,22 +200,21 @@ def valid_at(records: Iterable[Recorded], date: str) -> BeliefGraph:
     A claim without a date takes part. A conclusion takes part when, attacks aside, it could have been drawn: a
     justification of it was complete.
     """
+    limit = end_of(moment(date, what="valid_at"))
     events = [cast("Premise", r.event) for r in records if type(r.event) in PREMISES]
-    limit = end_of(date)
     said = [
         e for e in events if not (isinstance(e, EvidenceAsserted) and e.asserted_at and end_of(e.asserted_at) > limit)
     ]
     heard = {e.evidence_id for e in said if isinstance(e, EvidenceAsserted)}
-    absent = {e.evidence_id for e in said if isinstance(e, EvidenceRecorded)} - heard
-    absent |= _never_drawn(said, absent)
+    unheard = {e.evidence_id for e in said if isinstance(e, EvidenceRecorded)} - heard
     draft = Draft(BeliefGraph())
-    draft.record(*_taking_part(said, absent))
+    draft.record(*_taking_part(said, _never_drawn(said, unheard)))
     draft.settle()
     return draft.graph
 
 
-def _never_drawn(events: list[Premise], absent: set[NodeId]) -> set[NodeId]:
-    """Return the nodes that no complete justification could have led to while these claims were absent."""
+def _never_drawn(events: list[Premise], unheard: set[NodeId]) -> set[NodeId]:
+    """Return the unheard claims and the nodes that no complete justification could have led to without them."""
     draft = Draft(BeliefGraph())
     draft.record(
         *(
@@ -223,7 +223,8 @@ def _never_drawn(events: list[Premise], absent: set[NodeId]) -> set[NodeId]:
             if not isinstance(e, VerdictGiven | VerdictWithheld | AssertionRetracted | AssertionRestored)
         )
     )
-    for evidence_id in absent:
+    draft.record(SourceRecorded(source_id=_NOBODY, title="", trust=0.0))
+    for evidence_id in sorted(unheard):
         # Nobody asserts it yet, which is what a claim looks like that everybody has withdrawn.
         draft.record(
             EvidenceAsserted(evidence_id=evidence_id, source_id=_NOBODY, quote="", asserted_at=""),
@@ -237,13 +238,13 @@ _NOBODY = ""
 
 def _taking_part(events: list[Premise], absent: set[NodeId]) -> Iterator[Premise]:
     """Yield the premises that speak of no absent node, without the justifications that need one."""
-    incomplete = {
-        (e.node_id, e.group) for e in events if isinstance(e, DependencyAdded) and e.group and e.on_id in absent
-    }
+    as_last_said = {(e.node_id, e.on_id, e.group): e for e in events if isinstance(e, DependencyAdded)}
+    needed = {key for key, e in as_last_said.items() if e.critical}
+    incomplete = {(node_id, group) for node_id, on_id, group in needed if group and on_id in absent}
     asserted: set[tuple[NodeId, str]] = set()
     for event in events:
         match event:
-            case EvidenceRecorded() | EvidenceWeighed() if event.evidence_id in absent:
+            case EvidenceRecorded() | EvidenceAsserted() | EvidenceWeighed() if event.evidence_id in absent:
                 continue
             case EvidenceAsserted():
                 asserted.add((event.evidence_id, event.source_id))
@@ -251,13 +252,17 @@ def _taking_part(events: list[Premise], absent: set[NodeId]) -> Iterator[Premise
                 continue
             case ConclusionDrawn() if event.conclusion_id in absent:
                 continue
-            case DependencyAdded() if {event.node_id, event.on_id} & absent or (
+            case HandleGiven() if event.node_id in absent:
+                continue
+            case DependencyAdded() if {event.node_id, event.on_id} & absent:
+                continue
+            case DependencyAdded() if (event.node_id, event.on_id, event.group) in needed and (
                 event.node_id,
                 event.group,
             ) in incomplete:
                 continue
             case VerdictGiven() | VerdictWithheld() if {event.fact_id, event.claim_id} & absent:
                 continue
-            case RevisionOpened():
+            case _:
                 pass
         yield event

@@ -305,7 +305,8 @@ class _Teller:
         else:
             yield from self._returns(node)
 
-    def _returns(self, node: Node) -> Iterator[str]:
+    def _returns(self, node: Node, seen: frozenset[NodeId] = frozenset()) -> Iterator[str]:
+        """Yield what would bring a dead node back, each remedy down to the facts at the end of it."""
         if isinstance(node, Evidence):
             for attacker, _ in self.graph.attackers(node.id):
                 other = self.graph.nodes[attacker]
@@ -320,7 +321,10 @@ class _Teller:
             if not self.graph.nodes[on].alive
         }
         for on in lost:
-            yield f"the return of {_name(self.graph.nodes[on])}"
+            if on in seen:
+                continue  # a loop: neither of its nodes can bring the other back
+            deeper = next(self._returns(self.graph.nodes[on], seen | {node.id, on}), "")
+            yield f"the return of {_name(self.graph.nodes[on])}" + (f", through {deeper}" if deeper else "")
         if lost:
             yield "a new living dependency that suffices on its own"
 

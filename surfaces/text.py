@@ -332,6 +332,8 @@ def differences(told: dict[str, Any]) -> Iterator[str]:
 def _value(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:g}"
+    if isinstance(value, list):  # who asserts a claim, and whether they withdrew it
+        return ", ".join(f"{said['source_id']}{' (withdrawn)' if said['retracted'] else ''}" for said in value)
     return "none" if value is None or value == "" else str(value)
 
 

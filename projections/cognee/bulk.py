@@ -81,6 +81,27 @@ def build(generation: Path, state: MirrorState, vectors: "Mapping[RowKey, Vector
     _build_vectors(generation / VECTORS, state.rows, vectors, dimensions)
 
 
+def read_vectors(generation: Path) -> "dict[RowKey, tuple[str, Vector]]":
+    """Return the texts and vectors of a generation; nothing if it cannot be read, for they can be made again."""
+    import lancedb  # heavy
+
+    found: dict[RowKey, tuple[str, Vector]] = {}
+    try:
+        connection = lancedb.connect(generation / VECTORS)
+        for collection in COLLECTIONS:
+            table = connection.open_table(collection).to_arrow()
+            matrix = table["vector"].combine_chunks().flatten().to_numpy().reshape(len(table), -1)
+            beside = table["payload"].combine_chunks()
+            ids, texts = beside.field("source_chunk_id").to_pylist(), beside.field("text").to_pylist()
+            found.update(
+                ((collection, node_id), (text, vector))
+                for node_id, text, vector in zip(ids, texts, matrix, strict=True)
+            )
+    except (RuntimeError, ValueError, OSError):
+        return {}
+    return found
+
+
 def properties(node: MirrorNode) -> Fields:
     """Return what Cognee keeps of a node in one JSON object: everything but id, name and type."""
     fields = {key: value for key, value in node.fields.items() if key != "name"}
@@ -184,10 +205,7 @@ def _table(layout: Iterable[tuple[str, str]], columns: Mapping[str, list[str]], 
     kinds = {"STRING": pa.string(), "TIMESTAMP": pa.timestamp("us")}
     blanks = {"STRING": None, "TIMESTAMP": 0}
     return pa.table(
-        {
-            name: pa.array(columns.get(name, [blanks[kind]] * height), type=kinds[kind])
-            for name, kind in layout
-        }
+        {name: pa.array(columns.get(name, [blanks[kind]] * height), type=kinds[kind]) for name, kind in layout}
     )
 
 

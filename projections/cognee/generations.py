@@ -24,6 +24,7 @@ FORMAT = 1
 
 _CURRENT = "CURRENT"
 _NOTE = "falsify.json"
+_MARK = "residue"
 _PREFIX = "gen-"
 
 
@@ -68,6 +69,16 @@ def read_note(generation: Path) -> Note | None:
 def write_note(generation: Path, note: Note) -> None:
     """Record how far the generation has come; all of the old note or all of the new one survives a crash."""
     _replace(generation / _NOTE, json.dumps(asdict(note)))
+
+
+def mark(generation: Path) -> None:
+    """Record that deleted text is still among the bytes of the generation, which must therefore be replaced."""
+    _replace(generation / _MARK, "")
+
+
+def is_marked(generation: Path) -> bool:
+    """Return whether the generation must be replaced."""
+    return (generation / _MARK).exists()
 
 
 def begin(folder: Path) -> Path:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Annotated, Any
 
 from projections.cognee.bulk import payload
-from projections.cognee.state import Fields, MirrorNode, MirrorRow, cognee_id
+from projections.cognee.state import MirrorNode, MirrorRow, cognee_id
 
 
 @cache
@@ -28,12 +28,10 @@ def classes() -> Mapping[str, Any]:
 
     class InvestigationQuestion(Belief):
         question: Annotated[str, Embeddable()]
-        metadata: Fields = {"index_fields": ["question"]}
 
     class Hypothesis(Belief):
         statement: Annotated[str, Embeddable()]
         prior: float
-        metadata: Fields = {"index_fields": ["statement"]}
 
     class Evidence(Belief):
         claim: Annotated[str, Embeddable()]
@@ -42,21 +40,18 @@ def classes() -> Mapping[str, Any]:
         source_title: str
         quote: str
         asserted_at: str
-        metadata: Fields = {"index_fields": ["claim"]}
 
     class Conclusion(Belief):
         statement: Annotated[str, Embeddable()]
         confidence: float
         depends_on_ids: list[str]
-        metadata: Fields = {"index_fields": ["statement"]}
 
     class Indexed(DataPoint):  # type: ignore[misc]  # as above
-        text: str
+        text: Annotated[str, Embeddable()]
         source_chunk_id: str
         document_id: str | None
         document_name: str | None
         chunk_index: int | None
-        metadata: Fields = {"index_fields": ["text"]}
 
     return {cls.__name__: cls for cls in (InvestigationQuestion, Hypothesis, Evidence, Conclusion, Indexed)}
 

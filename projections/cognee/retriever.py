@@ -1,4 +1,4 @@
-"""What Cognee's own recall runs for GRAPH_COMPLETION here: the living beliefs nearest to the query, and their reasons."""
+"""What Cognee's recall runs for GRAPH_COMPLETION here: the living beliefs nearest to a query, and their reasons."""
 
 import inspect
 from collections.abc import Iterable
@@ -93,12 +93,19 @@ def belief_retriever() -> Any:
             return await _beliefs(await get_graph_engine(), nearest, distances)
 
         async def get_context_from_objects(
-            self, query: str | None = None, query_batch: Any = None, retrieved_objects: Any = None
+            self,
+            query: str | None = None,  # noqa: ARG002  # Cognee's signature
+            query_batch: Any = None,  # noqa: ARG002  # Cognee's signature
+            retrieved_objects: Any = None,
         ) -> list[str]:
             """Return one passage for each belief."""
             return [belief.text() for belief in retrieved_objects or []]
 
-        def get_context_evidence(self, retrieved_objects: Any, dataset_id: Any = None) -> list[Any]:
+        def get_context_evidence(
+            self,
+            retrieved_objects: Any,
+            dataset_id: Any = None,  # noqa: ARG002  # Cognee's signature
+        ) -> list[Any]:
             """Return a reference for each belief, in the order of the context; the label is Falsify's id."""
             return [
                 EvidenceReference(

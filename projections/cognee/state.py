@@ -10,12 +10,12 @@ A node's `feedback_weight` says how much it counts in Cognee's ranking:
   has (1 + w) / 2. No rival's standing exceeds the frontier's, so no rival's weight reaches it, ties included.
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 from uuid import UUID, uuid5
 
-from falsify.belief.events import DependencyAdded, EvidenceWeighed, VerdictGiven
+from falsify.belief.events import DependencyAdded, VerdictGiven
 from falsify.belief.graph import NANO, Assertion, BeliefGraph, Conclusion, Evidence, Hypothesis, Node, Question
 from falsify.belief.text import NodeKind
 from falsify.events import NodeId
@@ -104,8 +104,12 @@ def snapshot(graph: BeliefGraph) -> MirrorState:
     return state
 
 
-def view(graph: BeliefGraph, node_ids: Collection[NodeId]) -> MirrorState:
-    """Return the part of the snapshot that concerns these nodes: the nodes, their vectors, the edges at them."""
+def view(graph: BeliefGraph, node_ids: Iterable[NodeId]) -> MirrorState:
+    """Return the part of the snapshot that changes with these nodes: they, their vectors, and the edges they own.
+
+    A node owns the edges that it is the source of, the dependencies on it, and the attacks on it. It does not own what
+    speaks for it: those edges change with the evidence, and a hypothesis may have thousands of them.
+    """
     state = MirrorState()
     for node_id in node_ids:
         node = graph.nodes.get(node_id)
@@ -113,7 +117,7 @@ def view(graph: BeliefGraph, node_ids: Collection[NodeId]) -> MirrorState:
             continue
         _put(state, graph, node)
         state.edges.update(_outgoing(graph, node))
-        state.edges.update(_incoming(graph, node))
+        state.edges.update(_dependent(graph, node))
     return state
 
 
@@ -234,32 +238,25 @@ def _outgoing(graph: BeliefGraph, node: Node) -> Iterator[tuple[EdgeKey, Fields]
             yield (node.id, "depends_on", on_id), _dependency(roles)
     for weighing in graph.weighs.of(node.id):
         if _there(graph, weighing.hypothesis_id):
-            yield _weighing(weighing)
+            yield (node.id, weighing.stance, weighing.hypothesis_id), {"weight": weighing.weight}
     for verdict in graph.verdicts.of(node.id):
         for winner, loser in ((verdict.fact_id, verdict.claim_id), (verdict.claim_id, verdict.fact_id)):
             if graph.attacks(verdict, loser) and _there(graph, winner) and _there(graph, loser):
                 yield (winner, "supersedes", loser), _attack(verdict)
 
 
-def _incoming(graph: BeliefGraph, node: Node) -> Iterator[tuple[EdgeKey, Fields]]:
-    """Yield what depends on the node and speaks for it."""
+def _dependent(graph: BeliefGraph, node: Node) -> Iterator[tuple[EdgeKey, Fields]]:
+    """Yield what depends on the node."""
     by_source: dict[NodeId, list[DependencyAdded]] = {}
     for dependency in graph.dependents.of(node.id):
         by_source.setdefault(dependency.node_id, []).append(dependency)
     for node_id, roles in by_source.items():
         if _there(graph, node_id):
             yield (node_id, "depends_on", node.id), _dependency(roles)
-    for weighing in graph.weighed_by.of(node.id):
-        if _there(graph, weighing.evidence_id):
-            yield _weighing(weighing)
 
 
 def _attack(verdict: VerdictGiven) -> Fields:
     return {"confidence": verdict.confidence, "relation": verdict.relation}
-
-
-def _weighing(weighing: EvidenceWeighed) -> tuple[EdgeKey, Fields]:
-    return (weighing.evidence_id, weighing.stance, weighing.hypothesis_id), {"weight": weighing.weight}
 
 
 def _dependency(roles: list[DependencyAdded]) -> Fields:

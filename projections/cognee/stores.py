@@ -48,7 +48,7 @@ class Stores:
 
     def __init__(self, generation: Path, embedder: Embedder) -> None:
         _check_version()
-        self._register = _register()
+        _register()
         key = f"{embedder.name}/{embedder.dimensions}"
         _EMBEDDERS[key] = embedder
         self._graph_config, self._vector_config = _configs(generation, key)
@@ -397,7 +397,7 @@ def set_up() -> None:
         if _set_up:
             return
         quiet = _Quiet(sys.stdout)
-        sys.stdout, before = quiet, sys.stdout  # type: ignore[assignment]  # it is a TextIO in all that counts
+        sys.stdout, before = quiet, sys.stdout
         try:
             run(_make_tables())
         finally:
