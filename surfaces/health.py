@@ -11,6 +11,7 @@ from typing import Any
 from falsify.belief.text import written
 from falsify.errors import FalsifyError, UnavailableError
 from falsify.version import __version__
+from projections.claims import checkpoint_on_disk
 from replay.verify import mislabelled, redecide
 from surfaces.workspace import Workspace
 
@@ -31,12 +32,9 @@ OLDEST, NEWEST = (3, 11), (3, 13)
 
 def status(workspace: Workspace) -> dict[str, Any]:
     """Return where log and projections stand; Cognee is not imported for it."""
-    from projections.cognee import checkpoint_on_disk
-
     head = workspace.log.head()
     graph = workspace.graph
-    mirrored = checkpoint_on_disk(workspace.folder / "mirror")
-    indexed = _index_checkpoint(workspace.folder / "claims.sqlite")
+    indexed, mirrored = (position for _, position in _checkpoints(workspace))
     states: dict[str, int] = {}
     for node in graph.nodes.values():
         states[node.state] = states.get(node.state, 0) + 1
@@ -151,16 +149,8 @@ def _part(name: str, faults: Iterable[str]) -> dict[str, Any]:
 
 
 def _checkpoints(workspace: Workspace) -> list[tuple[str, int | None]]:
-    from projections.cognee import checkpoint_on_disk
-
+    """Return how far the projections on disk have read, without bringing them up to date; None for one not built."""
     return [
-        ("claims index", _index_checkpoint(workspace.folder / "claims.sqlite")),
-        ("mirror", checkpoint_on_disk(workspace.folder / "mirror")),
+        ("claims index", checkpoint_on_disk(workspace.folder / "claims.sqlite")),
+        ("mirror", workspace.mirror.checkpoint() or None),
     ]
-
-
-def _index_checkpoint(path: Path) -> int | None:
-    """Return how far the claims index on disk has read, without opening it for anything else."""
-    from projections.claims import checkpoint_on_disk
-
-    return checkpoint_on_disk(path)

@@ -31,7 +31,7 @@ def scoreboard(workspace: Workspace, query: str | None, *, limit: int = 3, in_co
     if in_cognee:
         workspace.sync_mirror()
         board["cognee"] = {
-            "recall": workspace.mirror.recall(query, limit),
-            "plain_rag": workspace.mirror.rag(query, limit),
+            "recall": [answer._asdict() for answer in workspace.mirror.recall(query, limit)],
+            "plain_rag": [answer._asdict() for answer in workspace.mirror.rag(query, limit)],
         }
     return board

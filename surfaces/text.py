@@ -90,13 +90,13 @@ def _frontier_line(moved: dict[str, Any]) -> str:
     best = moved["hypothesis"]
     if best is None:
         return f"  {_mark('contested')} no hypothesis of {_short(moved['question'])} is alive any more"
-    return click.style(f"  ▲ frontier: {_named(best)} (standing {moved['standing']:g})", fg="green", bold=True)
+    return click.style(f"  {_top()} frontier: {_named(best)} (standing {moved['standing']:g})", fg="green", bold=True)
 
 
 def recalled(told: dict[str, Any]) -> Iterator[str]:
     """Render a recall."""
     for best in told["frontier"]:
-        yield click.style(f"▲ {_named(best)}", fg="green", bold=True)
+        yield click.style(f"{_top()} {_named(best)}", fg="green", bold=True)
         yield f"  best living answer to: {best['question']}"
     if not told["hits"]:
         yield "nothing that is alive comes near"
@@ -155,7 +155,7 @@ def graph_table(state: dict[str, Any]) -> Iterator[str]:
             n["handle"] or n["id"][:8],
             n["kind"],
             f"{_mark(n['state'])} {n['state']}",
-            _weight(n) + (" ▲" if n["id"] in best else ""),
+            _weight(n) + (f" {_top()}" if n["id"] in best else ""),
             n["text"],
         )
         for n in nodes
@@ -207,7 +207,7 @@ def _fate(told: dict[str, Any]) -> str:
     if not changes:
         return str(told["state"])
     steps = [f"{c['state']} at epoch {c['epoch']}" for c in changes[-3:]]
-    return ", then ".join(["…", *steps] if len(changes) > len(steps) else steps)
+    return ", then ".join([_more(), *steps] if len(changes) > len(steps) else steps)
 
 
 def _particulars(told: dict[str, Any]) -> Iterator[str]:
@@ -246,7 +246,7 @@ def scores(board: dict[str, Any]) -> Iterator[str]:
     yield click.style(f"Q: {board['query']}", bold=True)
     yield click.style("FALSIFY", fg="green", bold=True)
     for best in board["falsify"]["frontier"]:
-        yield click.style(f"  ▲ {_named(best)}", fg="green")
+        yield click.style(f"  {_top()} {_named(best)}", fg="green")
     for hit in board["falsify"]["citations"]:
         yield f"  {_mark(hit['state'])} {_named(hit)}"
     for conflict in board["falsify"]["conflicts"]:
@@ -257,9 +257,9 @@ def scores(board: dict[str, Any]) -> Iterator[str]:
         yield f"  {_bullet()} {_named(hit)}{stale}"
     if "cognee" in board:
         yield click.style("COGNEE'S OWN RECALL, with truth-states", fg="green", bold=True)
-        yield from (f"  {line}" for text in board["cognee"]["recall"] for line in str(text).splitlines())
+        yield from (f"  {line}" for answer in board["cognee"]["recall"] for line in answer["text"].splitlines())
         yield click.style("COGNEE'S PLAIN RAG", fg="red", bold=True)
-        yield from (f"  {line}" for text in board["cognee"]["plain_rag"] for line in str(text).splitlines())
+        yield from (f"  {line}" for answer in board["cognee"]["plain_rag"] for line in answer["text"].splitlines())
 
 
 def records(told: Iterable[dict[str, Any]]) -> Iterator[str]:
@@ -290,7 +290,7 @@ def epochs(lines: list[dict[str, Any]]) -> Iterator[str]:
             yield f"    {_mark(CHANGES[change['change']])} {_short(change)} {_WORDS[change['change']]}"
         for moved in line["frontier"]:
             best = _named(moved["hypothesis"]) if moved["hypothesis"] else "none"
-            yield click.style(f"    ▲ {best}", fg="green")
+            yield click.style(f"    {_top()} {best}", fg="green")
         yield click.style(
             f"    {line['recorded']} recorded, positions {line['positions'][0]} to {line['positions'][1]}", dim=True
         )
@@ -418,6 +418,14 @@ def _verdict_mark(ok: bool) -> str:  # noqa: FBT001 - one word, read as a questi
     return click.style("ok  ", fg="green") if ok else click.style("BAD ", fg="red", bold=True)
 
 
+def _top() -> str:
+    return "▲" if unicode_out() else "^"
+
+
+def _more() -> str:
+    return "…" if unicode_out() else "~"
+
+
 def _bullet() -> str:
     return "•" if unicode_out() else "*"
 
@@ -432,4 +440,4 @@ def _short(node: dict[str, Any]) -> str:
 
 def _clip(text: str, width: int) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= width else line[: width - 1] + ("…" if unicode_out() else "~")
+    return line if len(line) <= width else line[: width - 1] + _more()

@@ -224,13 +224,15 @@ class Workspace:
 
     def sync_mirror(self) -> int:
         """Bring the mirror up to the present; return how many positions it was behind."""
+        from projections.cognee import touched
+
         graph, head = self.graph, self._position
         checkpoint = self.mirror.checkpoint()
-        if checkpoint == 0 or checkpoint > head:
+        if checkpoint > head:
             self.mirror.rebuild(graph, head)
-        elif checkpoint < head:
-            touched = self.mirror.touched((r.event for r in self.records(after=checkpoint)), graph)
-            self.mirror.sync(graph, head, touched)
+        else:
+            changed = touched((r.event for r in self.records(after=checkpoint)), graph)
+            self.mirror.sync(graph, head, changed)
         return head - checkpoint
 
     # --- names --------------------------------------------------------------------------------------------

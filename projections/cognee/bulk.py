@@ -55,6 +55,12 @@ NODE_COLUMNS = (
 )
 EDGE_COLUMNS = (("relationship_name", "STRING"), *NODE_COLUMNS[3:])
 
+SCHEMA = (
+    f"CREATE NODE TABLE Node({', '.join(map(' '.join, NODE_COLUMNS))}, PRIMARY KEY(id))",
+    f"CREATE REL TABLE EDGE(FROM Node TO Node, {', '.join(map(' '.join, EDGE_COLUMNS))})",
+    "CREATE NODE TABLE GraphMetadata(key STRING PRIMARY KEY, value STRING)",
+)
+
 BLANK: Mapping[str, Any] = {
     "created_at": 0,
     "updated_at": 0,
@@ -142,20 +148,17 @@ def row_schema(dimensions: int) -> Any:
     )
 
 
-def payload(collection: str, row_key: str, row: MirrorRow) -> Fields:
-    """Return what stands beside a vector; `source_chunk_id` leads back to the node."""
-    origin: Fields = {"document_id": None, "document_name": None, "chunk_index": None}
-    if collection == PASSAGES:
-        origin = {"document_id": row.source_id, "document_name": row.source_title, "chunk_index": 0}
+def beside(collection: str, node_id: str, row: MirrorRow) -> Fields:
+    """Return what of a vector's payload is its own; `source_chunk_id` leads back to the node."""
+    passage = collection == PASSAGES
     return {
-        **BLANK,
-        "id": str(row_id(collection, row_key)),
-        "type": "IndexSchema",
+        "id": row_id(collection, node_id),
         "text": row.text,
         "belongs_to_set": list(row.tags),
-        "source_chunk_id": row_key,
-        "external_metadata": None,
-        **origin,
+        "source_chunk_id": node_id,
+        "document_id": row.source_id if passage else None,
+        "document_name": row.source_title if passage else None,
+        "chunk_index": 0 if passage else None,
     }
 
 
@@ -165,22 +168,20 @@ def _build_graph(path: Path, state: MirrorState) -> None:
     database = ladybug.Database(str(path), buffer_pool_size=BUFFER_POOL, max_db_size=MAX_SIZE)
     connection = ladybug.Connection(database)
     try:
-        nodes = ", ".join(f"{name} {kind}" for name, kind in NODE_COLUMNS)
-        edges = ", ".join(f"{name} {kind}" for name, kind in EDGE_COLUMNS)
-        connection.execute(f"CREATE NODE TABLE Node({nodes}, PRIMARY KEY(id))")
-        connection.execute(f"CREATE REL TABLE EDGE(FROM Node TO Node, {edges})")
-        connection.execute("CREATE NODE TABLE GraphMetadata(key STRING PRIMARY KEY, value STRING)")
-        connection.execute("COPY Node FROM $rows", {"rows": _node_table(state.nodes)})
-        connection.execute("COPY EDGE FROM $rows", {"rows": _edge_table(state.edges)})
+        for statement in SCHEMA:
+            connection.execute(statement)
+        connection.execute("COPY Node FROM $rows", {"rows": node_table(state.nodes)})
+        connection.execute("COPY EDGE FROM $rows", {"rows": edge_table(state.edges)})
         connection.execute("CHECKPOINT")
     finally:
         connection.close()
         database.close()
 
 
-def _node_table(nodes: Mapping[str, MirrorNode]) -> Any:
+def node_table(nodes: Mapping[str, MirrorNode]) -> Any:
+    """Return the nodes as an Arrow table."""
     columns = {
-        "id": [str(cognee_id(node_id)) for node_id in nodes],
+        "id": [cognee_id(node_id) for node_id in nodes],
         "name": [node.fields["name"] for node in nodes.values()],
         "type": [node.type for node in nodes.values()],
         "properties": [orjson.dumps(properties(node)).decode() for node in nodes.values()],
@@ -188,10 +189,11 @@ def _node_table(nodes: Mapping[str, MirrorNode]) -> Any:
     return _table(NODE_COLUMNS, columns, len(nodes))
 
 
-def _edge_table(edges: Mapping[EdgeKey, Fields]) -> Any:
+def edge_table(edges: Mapping[EdgeKey, Fields]) -> Any:
+    """Return the edges as an Arrow table."""
     columns = {
-        "from": [str(cognee_id(source)) for source, _, _ in edges],
-        "to": [str(cognee_id(target)) for _, _, target in edges],
+        "from": [cognee_id(source) for source, _, _ in edges],
+        "to": [cognee_id(target) for _, _, target in edges],
         "relationship_name": [relation for _, relation, _ in edges],
         "properties": [orjson.dumps(fields).decode() for fields in edges.values()],
     }
@@ -222,22 +224,26 @@ def _build_vectors(
     for collection, members in by_collection.items():
         if members:
             matrix = [vectors[collection, node_id] for node_id in members]
-            connection.create_table(collection, _row_table(collection, members, matrix, schema))
+            connection.create_table(collection, row_table(collection, members, matrix, schema))
         else:
             connection.create_table(collection, schema=schema)
 
 
-def _row_table(collection: str, members: Mapping[str, MirrorRow], matrix: "list[Vector]", schema: Any) -> Any:
+def row_table(collection: str, members: Mapping[str, MirrorRow], matrix: "list[Vector]", schema: Any) -> Any:
+    """Return the rows of a collection as an Arrow table; `matrix` has their vectors in the same order."""
     import numpy as np  # heavy
     import pyarrow as pa  # heavy
 
-    payloads = [payload(collection, node_id, row) for node_id, row in members.items()]
-    flat = np.concatenate(matrix).astype(np.float32, copy=False)
-    return pa.table(
-        [
-            pa.array([beside["id"] for beside in payloads], type=pa.string()),
-            pa.FixedSizeListArray.from_arrays(pa.array(flat), schema.field("vector").type.list_size),
-            pa.array(payloads, type=schema.field("payload").type),
-        ],
-        schema=schema,
-    )
+    own = [beside(collection, node_id, row) for node_id, row in members.items()]
+    blank = {**BLANK, "type": "IndexSchema", "external_metadata": None}
+    kinds = schema.field("payload").type
+    columns = [
+        pa.repeat(pa.scalar(blank[kind.name], type=kind.type), len(own))
+        if kind.name not in own[0]
+        else pa.array([fields[kind.name] for fields in own], type=kind.type)
+        for kind in kinds
+    ]
+    flat = pa.array(np.concatenate(matrix).astype(np.float32, copy=False))
+    vectors = pa.FixedSizeListArray.from_arrays(flat, schema.field("vector").type.list_size)
+    payload = pa.StructArray.from_arrays(columns, fields=list(kinds))
+    return pa.table([payload.field("id"), vectors, payload], schema=schema)

@@ -61,8 +61,7 @@ def _touched(event: BeliefEvent, graph: BeliefGraph) -> Iterator[NodeId]:
             yield event.evidence_id
             yield event.hypothesis_id
         case VerdictGiven():
-            yield event.fact_id
-            yield event.claim_id
+            yield event.fact_id  # whichever way the attack runs, it is an edge at the fact
         case SourceRecorded():
             # A new trust turns attacks round, and a new title changes what the claims' passages cite.
             yield from graph.sourced.of(event.source_id)

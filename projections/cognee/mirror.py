@@ -3,7 +3,8 @@
 import os
 import shutil
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -39,7 +40,8 @@ class Mirror:
     """Keeps `folder` in step with the belief graph.
 
     The lock on the folder is taken when it is first needed, and held until `close`. Several threads may share a
-    mirror; they take turns.
+    mirror; they take turns. What somebody else writes into it by Cognee's means is reported by `compare`, and is gone
+    after the next rebuild.
     """
 
     def __init__(self, folder: Path, embedder: Embedder) -> None:
@@ -79,7 +81,7 @@ class Mirror:
             generation, node_ids = self._take(), list(dict.fromkeys(touched))
             if generation is None or len(node_ids) >= MANY or _worn(generation) or generations.is_marked(generation):
                 self.rebuild(graph, position)
-            elif self._update(generation, graph, node_ids):
+            elif not node_ids or self._update(generation, graph, node_ids):
                 generations.write_note(generation, self._note(position))
             else:
                 self.rebuild(graph, position)
@@ -117,7 +119,10 @@ class Mirror:
         """Return what Cognee's engines say is in their stores."""
         with self._turn:
             generation = self._take()
-            return self._open(generation).read() if generation else MirrorState()
+            if generation is None:
+                return MirrorState()
+            with self._blaming(generation):
+                return self._open(generation).read()
 
     def compare(self, graph: BeliefGraph) -> list[str]:
         """Return one line for each node, edge and vector in which Cognee and the graph differ; none if they agree."""
@@ -137,7 +142,8 @@ class Mirror:
             generation = self._take()
             if generation is None:
                 raise NotFoundError("the mirror holds nothing yet", hint="sync it with the log first")
-            opened = self._open(generation)
+            with self._blaming(generation):
+                opened = self._open(generation)
             set_up()
             return opened.run(make)
 
@@ -165,14 +171,18 @@ class Mirror:
     def _open(self, generation: Path) -> Stores:
         if self._stores is None:
             prepare(self.folder / "home")
-            try:
-                self._stores = Stores(generation, self._embedder)
-            except (RuntimeError, ValueError, OSError) as error:
-                raise DamagedError(
-                    f"Cognee cannot open {generation}: {error}",
-                    hint=f"delete {self.folder}; it is rebuilt from the log",
-                ) from error
+            self._stores = Stores(generation, self._embedder)
         return self._stores
+
+    @contextmanager
+    def _blaming(self, generation: Path) -> Iterator[None]:
+        """Say of a failure of the engines, which raise all kinds of errors, what failed and what to do."""
+        try:
+            yield
+        except (RuntimeError, ValueError, OSError) as error:
+            raise DamagedError(
+                f"Cognee cannot read {generation}: {error}", hint=f"delete {self.folder}: it is rebuilt from the log"
+            ) from error
 
     def _shut(self) -> None:
         stores, self._stores = self._stores, None
@@ -181,11 +191,13 @@ class Mirror:
 
     def _update(self, generation: Path, graph: BeliefGraph, node_ids: list[NodeId]) -> bool:
         """Write what differs, and return whether that was all: after a deletion, the bytes are still on the disk."""
+        wanted = view(graph, node_ids)
         try:
-            stores = self._open(generation)
+            with self._blaming(generation):
+                stores = self._open(generation)
+                found = stores.read(node_ids)
         except DamagedError:
-            return False  # it is only a mirror: what cannot be opened is written anew
-        wanted, found = view(graph, node_ids), stores.read(node_ids)
+            return False  # it is only a mirror: what cannot be read is written anew
         there = {*found.nodes, *(node_id for _, node_id in found.rows)}
         gone = [node_id for node_id in node_ids if node_id in there and node_id not in wanted.nodes]
         if gone:

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any
 
-from projections.cognee.bulk import payload
-from projections.cognee.state import MirrorNode, MirrorRow, cognee_id
+from pydantic import Field
+
+from projections.cognee.bulk import beside
+from projections.cognee.state import Fields, MirrorNode, MirrorRow, cognee_id
 
 
 @cache
@@ -27,13 +29,16 @@ def classes() -> Mapping[str, Any]:
         truth_epoch: int
 
     class InvestigationQuestion(Belief):
+        metadata: Fields = Field(default={"index_fields": ["question"]})
         question: Annotated[str, Embeddable()]
 
     class Hypothesis(Belief):
+        metadata: Fields = Field(default={"index_fields": ["statement"]})
         statement: Annotated[str, Embeddable()]
         prior: float
 
     class Evidence(Belief):
+        metadata: Fields = Field(default={"index_fields": ["claim"]})
         claim: Annotated[str, Embeddable()]
         stance: str
         source_id: str
@@ -42,11 +47,13 @@ def classes() -> Mapping[str, Any]:
         asserted_at: str
 
     class Conclusion(Belief):
+        metadata: Fields = Field(default={"index_fields": ["statement"]})
         statement: Annotated[str, Embeddable()]
         confidence: float
         depends_on_ids: list[str]
 
     class Indexed(DataPoint):  # type: ignore[misc]  # as above
+        metadata: Fields = Field(default={"index_fields": ["text"]})
         text: Annotated[str, Embeddable()]
         source_chunk_id: str
         document_id: str | None
@@ -63,6 +70,4 @@ def data_point(node_id: str, node: MirrorNode) -> Any:
 
 def indexed(collection: str, node_id: str, row: MirrorRow) -> Any:
     """Return the row as Cognee takes it to be embedded into a collection."""
-    beside = payload(collection, node_id, row)
-    given = ("id", "text", "belongs_to_set", "source_chunk_id", "document_id", "document_name", "chunk_index")
-    return classes()["Indexed"](**{name: beside[name] for name in given})
+    return classes()["Indexed"](**beside(collection, node_id, row))

@@ -33,10 +33,12 @@ class Belief:
             case "Evidence":
                 return _cited(fields)
             case "Hypothesis":
+                head = f"Hypothesis: {fields['statement']}"
+                head += "" if self.supports else " (nothing that lives supports it)"
                 reasons = [*_reasons("Supported by", self.supports), *_reasons("Spoken against by", self.refutes)]
-                return " ".join([f"Hypothesis: {fields['statement']}", *reasons])
+                return " ".join([f"{head}.", *reasons])
             case "Conclusion":
-                head = f"Conclusion: {fields['statement']} (confidence {fields['confidence']:.2f})"
+                head = f"Conclusion: {fields['statement']} (confidence {fields['confidence']:.2f})."
                 return " ".join([head, *_reasons("Rests on", self.rests_on)])
             case _:
                 return f"Question: {fields['text']}"

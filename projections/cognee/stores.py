@@ -20,7 +20,7 @@ from falsify.errors import DamagedError, UnavailableError
 from falsify.events import NodeId
 from falsify.judges.cognee_environment import import_cognee
 from falsify.ports import Embedder
-from projections.cognee import bulk
+from projections.cognee import adapters, bulk
 from projections.cognee.models import data_point, indexed
 from projections.cognee.state import (
     COLLECTIONS,
@@ -37,11 +37,6 @@ from projections.cognee.state import (
 
 T = TypeVar("T")
 
-PROVIDER = "falsify_lancedb"
-
-_EMBEDDERS: dict[str, Embedder] = {}
-"""By the name that Cognee hands to the vector adapter as the name of its database."""
-
 
 class Stores:
     """One generation, opened. The methods block until the loop has done the work."""
@@ -49,12 +44,14 @@ class Stores:
     def __init__(self, generation: Path, embedder: Embedder) -> None:
         _check_version()
         _register()
-        key = f"{embedder.name}/{embedder.dimensions}"
-        _EMBEDDERS[key] = embedder
-        self._graph_config, self._vector_config = _configs(generation, key)
+        self._graph_config, self._vector_config = _configs(generation, adapters.admit(embedder))
         self._dimensions = embedder.dimensions
         self.generation = generation
-        run(self._within(self._check_layout))
+        try:
+            run(self._within(self._check_layout))
+        except BaseException:
+            self.close()
+            raise
 
     def run(self, make: Callable[[], Awaitable[T]]) -> T:
         """Return what the awaitable comes to, run where Cognee's own functions see this generation."""
@@ -96,16 +93,15 @@ class Stores:
         state = MirrorState(dict(parsed))
         for source, target, relation, properties in edges:
             state.edges[names[source], relation, names[target]] = orjson.loads(properties or "{}")
-        connection = await vectors.get_connection()
-        for collection in await connection.table_names():
-            table = await connection.open_table(collection)
+        for collection in await _collections(vectors):
+            table = await vectors.get_collection(collection)
             rows = await table.query().select(["id", "payload"]).to_list()
             state.rows.update(_row(collection, row["id"], row["payload"]) for row in rows)
         return state
 
     async def _read(self, node_ids: list[NodeId]) -> MirrorState:
         graph, vectors = await _engines()
-        ids = {"ids": [str(cognee_id(node_id)) for node_id in node_ids]}
+        ids = {"ids": [cognee_id(node_id) for node_id in node_ids]}
         nodes = await graph.query(
             "UNWIND $ids AS i MATCH (n:Node {id: i}) RETURN n.id, n.name, n.type, n.properties", ids
         )
@@ -123,7 +119,7 @@ class Stores:
             ends = orjson.loads(source).get("node_id", ""), orjson.loads(target).get("node_id", "")
             state.edges[ends[0], relation, ends[1]] = orjson.loads(properties or "{}")
         for collection in COLLECTIONS:
-            wanted = [str(row_id(collection, node_id)) for node_id in node_ids]
+            wanted = [row_id(collection, node_id) for node_id in node_ids]
             for point in await vectors.retrieve(collection, wanted):
                 key, row = _row(collection, str(point.id), point.payload)
                 state.rows[key] = row
@@ -137,7 +133,7 @@ class Stores:
         await _delete_edges(graph, [key for key in found.edges if key not in wanted.edges])
         await graph.add_edges(
             [
-                (str(cognee_id(source)), str(cognee_id(target)), relation, fields)
+                (cognee_id(source), cognee_id(target), relation, fields)
                 for (source, relation, target), fields in wanted.edges.items()
                 if found.edges.get((source, relation, target)) != fields
             ]
@@ -150,9 +146,8 @@ class Stores:
 
     async def _delete(self, node_ids: list[NodeId]) -> None:
         graph, vectors = await _engines()
-        await graph.delete_nodes([str(cognee_id(node_id)) for node_id in node_ids])
-        connection = await vectors.get_connection()
-        for collection in await connection.table_names():
+        await graph.delete_nodes([cognee_id(node_id) for node_id in node_ids])
+        for collection in await _collections(vectors):
             await vectors.delete_data_points(collection, [row_id(collection, node_id) for node_id in node_ids])
         left = await self._read(node_ids)
         still = sorted({*left.nodes, *(node_id for _, node_id in left.rows)})
@@ -230,55 +225,18 @@ def _check_version() -> None:
 
 @cache
 def _register() -> None:
-    """Make the vector adapter and the retriever known to Cognee, once in a process."""
+    """Make the adapters and the retriever known to Cognee, once in a process."""
     import_cognee()
+    from cognee.infrastructure.databases.graph import use_graph_adapter
     from cognee.infrastructure.databases.vector import use_vector_adapter
     from cognee.modules.retrieval.register_retriever import use_retriever
     from cognee.modules.search.types import SearchType
 
     from projections.cognee.retriever import belief_retriever
 
-    use_vector_adapter(PROVIDER, _adapter())
+    use_graph_adapter(adapters.GRAPH, adapters.graph_adapter())
+    use_vector_adapter(adapters.VECTORS, adapters.vector_adapter())
     use_retriever(SearchType.GRAPH_COMPLETION, belief_retriever())
-
-
-def _adapter() -> Any:
-    from cognee.infrastructure.databases.vector.embeddings import EmbeddingGateway
-    from cognee.infrastructure.databases.vector.embeddings.EmbeddingEngine import EmbeddingResult
-    from cognee.infrastructure.databases.vector.lancedb.LanceDBAdapter import LanceDBAdapter
-
-    class Engine:
-        """Falsify's embedder, as Cognee asks for one."""
-
-        max_completion_tokens = 8192
-        tokenizer = None
-        batch_size = 512
-
-        def __init__(self, embedder: Embedder) -> None:
-            self.model = embedder.name
-            self.dimensions = embedder.dimensions
-            self._embedder = embedder
-
-        async def embed_text(self, text: list[str]) -> Any:
-            vectors = await asyncio.to_thread(self._embedder.embed, text)
-            return EmbeddingResult(vectors.tolist(), tokens=0)
-
-        def get_vector_size(self) -> int:
-            return self.dimensions
-
-        def get_batch_size(self) -> int:
-            return self.batch_size
-
-        async def input_limit(self) -> int:
-            return self.max_completion_tokens
-
-    class FalsifyLanceDB(LanceDBAdapter):  # type: ignore[misc]  # Cognee is not type-checked here
-        """Cognee's own store; only the embeddings come from elsewhere."""
-
-        def __init__(self, url: str, api_key: str | None, database_name: str, **_: Any) -> None:
-            super().__init__(url, api_key or None, EmbeddingGateway(Engine(_EMBEDDERS[database_name])))
-
-    return FalsifyLanceDB
 
 
 def _configs(generation: Path, key: str) -> tuple[Fields, Fields]:
@@ -287,15 +245,12 @@ def _configs(generation: Path, key: str) -> tuple[Fields, Fields]:
 
     graph = {
         **get_graph_config().to_hashable_dict(),
-        "graph_database_provider": "ladybug",
-        "graph_file_path": str(generation / bulk.GRAPH),
-        "graph_database_subprocess_enabled": False,
-        "kuzu_buffer_pool_size": bulk.BUFFER_POOL,
-        "kuzu_max_db_size": bulk.MAX_SIZE,
+        "graph_database_provider": adapters.GRAPH,
+        "graph_database_url": str(generation / bulk.GRAPH),
     }
     vectors = {
         **get_vectordb_config().to_dict(),
-        "vector_db_provider": PROVIDER,
+        "vector_db_provider": adapters.VECTORS,
         "vector_db_url": str(generation / bulk.VECTORS),
         "vector_db_name": key,
         "vector_db_subprocess_enabled": False,
@@ -310,11 +265,22 @@ async def _engines() -> tuple[Any, Any]:
     return await get_graph_engine(), await get_vector_engine_async()
 
 
+async def _collections(vectors: Any) -> list[str]:
+    """Return all collections there are, ours or not."""
+    connection = await vectors.get_connection()
+    page = await connection.list_tables()
+    names = list(page.tables)
+    while page.page_token:
+        page = await connection.list_tables(page_token=page.page_token)
+        names += page.tables
+    return names
+
+
 async def _delete_edges(graph: Any, keys: Iterable[EdgeKey]) -> None:
     from cognee.infrastructure.databases.provenance import EdgeIdentity
 
     await graph.delete_edge_triples(
-        [EdgeIdentity(str(cognee_id(source)), str(cognee_id(target)), relation) for source, relation, target in keys]
+        [EdgeIdentity(cognee_id(source), cognee_id(target), relation) for source, relation, target in keys]
     )
 
 
@@ -328,11 +294,10 @@ async def _bring_rows(
         await vectors.index_data_points(name, field, [indexed(collection, n, wanted[n]) for n in new])
     # Indexing a row again adds its tags to those it had; only an update of the payload replaces them.
     changed = [n for n, row in wanted.items() if n in found and found[n] != row]
-    kept = ("belongs_to_set", "document_id", "document_name", "chunk_index", "source_chunk_id")
     updates = {}
     for node_id in changed:
-        beside = bulk.payload(collection, node_id, wanted[node_id])
-        updates[beside["id"]] = {part: beside[part] for part in kept}
+        own = bulk.beside(collection, node_id, wanted[node_id])
+        updates[own["id"]] = {part: value for part, value in own.items() if part not in {"id", "text"}}
     await vectors.update_payload(collection, updates)
 
 

@@ -44,5 +44,5 @@ def recall(session: Session, query: str, limit: int, plain_rag: bool) -> None:
     with session.workspace() as workspace:
         workspace.sync_mirror()
         ask = workspace.mirror.rag if plain_rag else workspace.mirror.recall
-        told = {"query": query, "context": ask(query, limit)}
-    session.show(told, lambda t: t["context"])
+        told = {"query": query, "context": [answer._asdict() for answer in ask(query, limit)]}
+    session.show(told, lambda t: (answer["text"] for answer in t["context"]))

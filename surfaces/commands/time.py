@@ -81,9 +81,7 @@ def replay(
     with session.workspace() as workspace:
         view = workspace.view(cutoff(**when), valid_at=valid_at)
         if mirror_to is not None:
-            from projections.cognee import export_to
-
-            export_to(mirror_to, view.graph, view.position, workspace.embedder)
+            workspace.mirror.export_to(mirror_to, view.graph, view.position)
             note(f"Cognee's graph at position {view.position} is in {mirror_to}")
         if only_digest:
             click.echo(digest(view.graph))
@@ -139,10 +137,9 @@ def record_golden(session: Session, name: str, folder: Path, queries: tuple[str,
 
 
 def _check(session: Session, goldens: tuple[Path, ...]) -> None:
-    from replay.scenario import check
-
     from falsify.embedders.bundled import BundledEmbedder
     from falsify.errors import CheckFailedError
+    from replay.scenario import check
     from surfaces.text import checked
 
     reports = [check(path, embedder=BundledEmbedder()) for path in goldens]

@@ -90,9 +90,7 @@ def completion(shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    from cli import cli
-
     kind = get_completion_class(shell)
     if kind is None:
         raise click.UsageError(f"click has no completion for {shell}")
-    click.echo(kind(cli, {}, "falsify", "_FALSIFY_COMPLETE").source())
+    click.echo(kind(click.get_current_context().find_root().command, {}, "falsify", "_FALSIFY_COMPLETE").source())

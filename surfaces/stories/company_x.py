@@ -117,7 +117,7 @@ def _cognee(told: dict[str, Any], stale: list[str]) -> Iterator[str]:
         ("with truth-states", told["recall"], "green"),
         ("plain RAG", told["plain_rag"], "red"),
     ):
-        context = "\n".join(str(answer) for answer in answers)
+        context = "\n".join(answer["text"] for answer in answers)
         says = "cites" if any(text in context for text in stale) else "does not cite"
         yield click.style(f"    Cognee {name:<18}: its context {says} the back-dated report", fg=color)
 

@@ -1,0 +1,274 @@
+"""Writes the pages of docs/ that are folds over the code: commands, events, settings.
+
+python -m docs.generate            write them
+python -m docs.generate --check    name the pages that are not what the code says, and end with 1
+"""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator
+from itertools import groupby, pairwise
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+import cli
+import falsify
+from falsify import errors, events
+from falsify.errors import FalsifyError
+from falsify.events import Event
+from surfaces.settings import FILE, Settings
+
+FOLDER = Path(__file__).parent
+
+WIDE: dict[str, Any] = {"terminal_width": 100, "max_content_width": 100}
+
+WRITTEN = "<!-- Written by `make docs` from the code; a test compares the two. Do not edit. -->"
+
+VARIABLES = {
+    "FALSIFY_WORKSPACE": "the workspace, where no `--workspace` names one; else it is the nearest folder upwards "
+    "that is one",
+    "LLM_API_KEY": 'the key of a language model; where it is set, `judge = "auto"` lets the model judge',
+    "LLM_PROVIDER": "who serves the model, as Cognee spells it: `openai`, `anthropic`, `ollama`, ...",
+    "LLM_MODEL": "which model, as Cognee spells it",
+    "LLM_ENDPOINT": "where the model is served, for a server of your own",
+    "DEMO_MODE": '`1` takes the pinned judge under `judge = "auto"`: its verdict is fixed, and no model is asked',
+    "REFUTED_ID": "the node that the pinned judge says the next fact contradicts",
+    "NO_COLOR": "set to anything, no colours; `TERM=dumb` does the same, and `--color always` overrules both",
+}
+"""What is read from the environment besides the settings."""
+
+
+def main(arguments: list[str]) -> int:
+    """Write every page, or check that none has to be written."""
+    stale = {name: text for name, text in pages().items() if not _says(FOLDER / name, text)}
+    if "--check" in arguments:
+        for name in stale:
+            sys.stderr.write(f"docs/{name} is not what the code says; `make docs` writes it\n")
+        return 1 if stale else 0
+    for name, text in stale.items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+        sys.stdout.write(f"wrote docs/{name}\n")
+    return 0
+
+
+def pages() -> dict[str, str]:
+    """Return the text of every generated page, by its name in docs/."""
+    made = {"cli.md": _cli(), "events.md": _events(), "settings.md": _settings()}
+    return {name: "\n".join(lines).rstrip() + "\n" for name, lines in made.items()}
+
+
+# --- commands ----------------------------------------------------------------------------------------------
+
+
+def commands() -> Iterator[click.Context]:
+    """Yield a context for `falsify` and for every command and subcommand, in the order of the help."""
+    yield from _below(cli.cli, "falsify", None)
+
+
+def _below(command: click.Command, name: str, parent: click.Context | None) -> Iterator[click.Context]:
+    context = click.Context(command, parent=parent, info_name=name, **{**command.context_settings, **WIDE})
+    yield context
+    if isinstance(command, click.Group):
+        for below in command.list_commands(context):
+            found = command.get_command(context, below)
+            if found is None:
+                raise LookupError(f"{name} lists {below}, which it does not have")
+            yield from _below(found, below, context)
+
+
+def exit_codes() -> list[tuple[int, str, str]]:
+    """Return every exit code with the status of `--json` and when it is: 0 first, then the tree of refusals."""
+    refusals = [each for each in vars(errors).values() if inspect.isclass(each) and issubclass(each, FalsifyError)]
+    return sorted(
+        [
+            (0, "", "Done."),
+            *((each.exit_code, each.status, _summary(each)) for each in refusals if each is not FalsifyError),
+            (cli.BUG, "error", "The program is wrong: what it says then is a report for its authors."),
+            (cli.INTERRUPTED, "", "Interrupted from the keyboard; nothing is half-written."),
+        ],
+        key=lambda row: row[0],
+    )
+
+
+def _cli() -> Iterator[str]:
+    yield "# The command line"
+    yield ""
+    yield WRITTEN
+    yield ""
+    yield from _wrapped(
+        "Data goes to stdout and notes go to stderr. Under `--json` a command prints one JSON document, refusals "
+        "included; documents that come with an idempotency key are repeated byte for byte."
+    )
+    yield ""
+    yield "## Exit codes"
+    yield ""
+    yield from _table(
+        ("code", "`status`", "when"),
+        ((str(code), f"`{status}`" if status else "", when) for code, status, when in exit_codes()),
+    )
+    for context in commands():
+        yield ""
+        yield f"## `{context.command_path}`"
+        yield ""
+        yield "```text"
+        yield context.get_help()
+        yield "```"
+
+
+# --- events ------------------------------------------------------------------------------------------------
+
+
+def catalogue() -> dict[str, type[Event]]:
+    """Return every kind of event the program itself records, in the order in which they are defined."""
+    for module in pkgutil.walk_packages(falsify.__path__, "falsify."):
+        if module.name.endswith(".events"):
+            importlib.import_module(module.name)
+    return {kind: each for kind, each in events.REGISTRY.items() if each.__module__.startswith("falsify.")}
+
+
+def _events() -> Iterator[str]:
+    found = catalogue()
+    yield "# The events"
+    yield ""
+    yield WRITTEN
+    yield ""
+    yield from _wrapped(
+        "Everything Falsify knows is a list of these. A record in the log names its event by kind and version "
+        "(`belief.question_asked/1`) and holds its fields as JSON; position, stream, revision, epoch, time, actor, "
+        "command and hash stand beside it. A kind is never renamed and a version never changes its fields: a new "
+        "shape is a new version, and the old ones are brought up to it when they are read."
+    )
+    for context, group in groupby(found, key=lambda kind: kind.partition(".")[0]):
+        yield ""
+        yield f"## {context}"
+        for kind in group:
+            yield ""
+            yield from _event(found[kind])
+    yield ""
+    yield "## Types"
+    yield ""
+    yield from _table(("name", "what it is"), sorted(_types(found.values()).items()))
+
+
+def _event(each: type[Event]) -> Iterator[str]:
+    opens = ", opens an epoch" if each.opens_epoch else ""
+    yield f"### `{each.kind}`"
+    yield ""
+    yield f"`{each.__name__}`, version {each.version}{opens}."
+    yield ""
+    yield inspect.getdoc(each) or ""
+    yield ""
+    yield from _table(
+        ("field", "type"), ((f"`{name}`", f"`{ast.unparse(kind)}`") for name, kind in _fields(each).items())
+    )
+
+
+def _fields(each: type[Event]) -> dict[str, ast.expr]:
+    """Return the fields and their types as the source spells them, which no Python version changes."""
+    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(each))).body
+    if not isinstance(definition, ast.ClassDef):
+        raise TypeError(f"{each} is not defined by a class statement")
+    return {
+        line.target.id: line.annotation
+        for line in definition.body
+        if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name)
+    }
+
+
+def _types(found: Iterable[type[Event]]) -> dict[str, str]:
+    told = {}
+    for each in found:
+        for annotation in _fields(each).values():
+            for part in ast.walk(annotation):
+                value = vars(sys.modules[each.__module__]).get(getattr(part, "id", ""))
+                if isinstance(part, ast.Name) and value is not None and part.id != "Literal":
+                    choices = ", ".join(f"`{choice}`" for choice in get_args(value))
+                    told[f"`{part.id}`"] = f"one of {choices}" if choices else _described(part.id)
+    return told
+
+
+def _described(name: str) -> str:
+    """Return the string that stands below the assignment to `name` in falsify/events.py."""
+    lines = ast.parse(inspect.getsource(events)).body
+    for line, below in pairwise(lines):
+        if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == name:
+            return str(ast.literal_eval(below.value)) if isinstance(below, ast.Expr) else ""
+    raise LookupError(f"{name} is not described in falsify/events.py")
+
+
+# --- settings ----------------------------------------------------------------------------------------------
+
+
+def _settings() -> Iterator[str]:
+    schema = Settings.model_json_schema()["properties"]
+    yield "# Settings"
+    yield ""
+    yield WRITTEN
+    yield ""
+    yield from _wrapped(
+        f"A workspace may hold a file `{FILE}`; a variable of the environment overrules it. A setting that is not "
+        "listed here, or a value that it cannot take, is an error that names the file or the variable."
+    )
+    yield ""
+    yield from _table(
+        ("setting", "variable", "default", "takes", "what it does"),
+        (
+            (f"`{name}`", f"`FALSIFY_{name.upper()}`", f"`{told['default']}`", _takes(told), told["description"])
+            for name, told in schema.items()
+        ),
+    )
+    yield ""
+    yield "## Other variables"
+    yield ""
+    yield from _table(("variable", "what it does"), ((f"`{name}`", what) for name, what in VARIABLES.items()))
+
+
+def _takes(schema: dict[str, Any]) -> str:
+    if "enum" in schema:
+        return ", ".join(f"`{choice}`" for choice in schema["enum"])
+    if "pattern" in schema:
+        return f"text like `{schema['pattern']}`"
+    bounds = {
+        "exclusiveMinimum": "more than",
+        "minimum": "at least",
+        "exclusiveMaximum": "less than",
+        "maximum": "at most",
+    }
+    limits = [f"{words} {schema[bound]:g}" for bound, words in bounds.items() if bound in schema]
+    return ", ".join([{"string": "text"}.get(schema["type"], f"a {schema['type']}"), *limits])
+
+
+# --- markdown ----------------------------------------------------------------------------------------------
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    yield _row(head)
+    yield _row("---" for _ in head)
+    for row in rows:
+        yield _row(cell.replace("|", "\\|") for cell in row)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, 110)
+
+
+def _summary(each: type) -> str:
+    return (inspect.getdoc(each) or "").partition("\n\n")[0].replace("\n", " ")
+
+
+def _says(page: Path, text: str) -> bool:
+    return page.exists() and page.read_text(encoding="utf-8") == text
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
