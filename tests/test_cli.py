@@ -197,7 +197,9 @@ def test_an_export_imports_to_the_same_bytes(falsify, story, tmp_path, capfd):
 
 def test_a_person_overrules_the_judge(falsify, story):
     falsify("fact", FACT, "--id", "F")
-    answer = told(falsify("adjudicate", "F", "E_qa", "--relation", "unrelated", "--rationale", "another report", "--json"))
+    answer = told(
+        falsify("adjudicate", "F", "E_qa", "--relation", "unrelated", "--rationale", "another report", "--json")
+    )
     assert answer["epoch"] == 2
     assert nodes(falsify)["E_qa"]["state"] == "alive"
 
@@ -294,9 +296,7 @@ def test_init_leaves_a_workspace_as_it_is(root, falsify, story):
 def run_apart(*words, **environ):
     """Run the command in a process of its own."""
     env = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parent), **environ}
-    return subprocess.run(
-        [sys.executable, "-m", "cli", *words], capture_output=True, text=True, check=False, env=env
-    )
+    return subprocess.run([sys.executable, "-m", "cli", *words], capture_output=True, text=True, check=False, env=env)
 
 
 @pytest.mark.parametrize("command", [*cli.COMMANDS, ""], ids=lambda c: c or "falsify")
@@ -337,7 +337,9 @@ def test_colours_respect_no_color(root, story):
 def test_a_reader_that_has_enough_is_not_an_error(root, story):
     command = f"{sys.executable} -m cli -w {root} log | head -1"
     env = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parent)}
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False, env=env)
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False, env=env
+    )
     assert done.stderr == ""
 
 
