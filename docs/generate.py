@@ -37,6 +37,7 @@ VARIABLES = {
     "LLM_PROVIDER": "who serves the model, as Cognee spells it: `openai`, `anthropic`, `ollama`, ...",
     "LLM_MODEL": "which model, as Cognee spells it",
     "LLM_ENDPOINT": "where the model is served, for a server of your own",
+    "LLM_API_VERSION": "the version of that server's interface, where it wants one",
     "DEMO_MODE": '`1` takes the pinned judge under `judge = "auto"`: its verdict is fixed, and no model is asked',
     "REFUTED_ID": "the node that the pinned judge says the next fact contradicts",
     "NO_COLOR": "set to anything, no colours; `TERM=dumb` does the same, and `--color always` overrules both",

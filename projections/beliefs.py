@@ -239,8 +239,8 @@ _NOBODY = ""
 def _taking_part(events: list[Premise], absent: set[NodeId]) -> Iterator[Premise]:
     """Yield the premises that speak of no absent node, without the justifications that need one."""
     as_last_said = {(e.node_id, e.on_id, e.group): e for e in events if isinstance(e, DependencyAdded)}
-    needed = {key for key, e in as_last_said.items() if e.critical}
-    incomplete = {(node_id, group) for node_id, on_id, group in needed if group and on_id in absent}
+    incomplete = {(e.node_id, e.group) for e in as_last_said.values() if e.critical and e.group and e.on_id in absent}
+    broken = {key for key, e in as_last_said.items() if e.critical and (e.node_id, e.group) in incomplete}
     asserted: set[tuple[NodeId, str]] = set()
     for event in events:
         match event:
@@ -254,12 +254,11 @@ def _taking_part(events: list[Premise], absent: set[NodeId]) -> Iterator[Premise
                 continue
             case HandleGiven() if event.node_id in absent:
                 continue
-            case DependencyAdded() if {event.node_id, event.on_id} & absent:
-                continue
-            case DependencyAdded() if (event.node_id, event.on_id, event.group) in needed and (
+            case DependencyAdded() if {event.node_id, event.on_id} & absent or (
                 event.node_id,
+                event.on_id,
                 event.group,
-            ) in incomplete:
+            ) in broken:
                 continue
             case VerdictGiven() | VerdictWithheld() if {event.fact_id, event.claim_id} & absent:
                 continue

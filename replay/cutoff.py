@@ -1,5 +1,6 @@
 """Epoch, position or date to a prefix of the log. Now is the longest prefix; there is no second code path."""
 
+import re
 from dataclasses import dataclass
 
 from falsify.belief.text import end_of, moment
@@ -30,23 +31,26 @@ class Cutoff:
 
 NOW = Cutoff()
 
+_NUMBERED = re.compile(r"(?:(epoch|position)\s*[: ]\s*)?([0-9]{1,18})", re.IGNORECASE)
+_DATED = re.compile(r"as[ _-]of\s*[: ]\s*", re.IGNORECASE)
+
 
 def parse(text: str) -> Cutoff:
     """Return the cutoff that a person wrote: `now`, `epoch:3` or `3`, `position:120`, or a date.
 
-    Raises InvalidInputError for anything else.
+    What `str` makes of a cutoff is read back as that cutoff. Raises InvalidInputError for anything else.
     """
-    word, _, rest = text.strip().partition(":")
-    if text.strip().lower() == "now":
+    words = text.strip()
+    if words.lower() == "now":
         return NOW
-    if word == "epoch" and rest.isdigit():
-        return Cutoff(epoch=int(rest))
-    if word == "position" and rest.isdigit():
-        return Cutoff(position=int(rest))
-    if text.strip().isdigit() and len(text.strip()) < len("2021"):
-        return Cutoff(epoch=int(text))
+    numbered = _NUMBERED.fullmatch(words)
+    if numbered and numbered[1]:
+        name, number = numbered[1].lower(), int(numbered[2])
+        return Cutoff(epoch=number) if name == "epoch" else Cutoff(position=number)
+    if numbered and len(words) < len("2021"):  # a longer number without a word may be meant as a year
+        return Cutoff(epoch=int(words))
     try:
-        return Cutoff(as_of=moment(text))
+        return Cutoff(as_of=moment(_DATED.sub("", words, count=1)))
     except InvalidInputError:
         raise InvalidInputError(
             f"{text!r} is no point in the log", hint="write now, epoch:3, position:120, or a date such as 2021-03-15"

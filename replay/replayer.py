@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from falsify.belief.graph import BeliefGraph
+from falsify.belief.text import moment
 from falsify.events import Recorded
 from falsify.log import EventLog
 from projections.beliefs import BELIEFS, digest, snapshot, valid_at
@@ -48,5 +49,6 @@ def view(log: EventLog, stream: str, cutoff: Cutoff = NOW, *, valid: str = "") -
     """Return what was known at the cutoff; with `valid`, of what was true at that date. The two compose."""
     position = resolve(log, stream, cutoff)
     records = log.read(stream=stream, through=position)
-    graph = valid_at(records, valid) if valid else BELIEFS.fold(records)
-    return View(stream, position, valid, graph)
+    date = moment(valid, what="valid_at") if valid else ""
+    graph = valid_at(records, date) if date else BELIEFS.fold(records)
+    return View(stream, position, date, graph)

@@ -1,6 +1,5 @@
 """The workspace: what the surfaces stand on, with a real log and claims index and a judge that decides by words."""
 
-import os
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -106,9 +105,8 @@ def test_the_index_follows_a_log_that_another_process_wrote_to(tmp_path, workspa
 def test_an_index_ahead_of_its_log_is_rebuilt(tmp_path, workspace):
     assert workspace.index.position > 0
     workspace.close()
-    for name in os.listdir(tmp_path / ".falsify"):
-        if name.startswith("log.sqlite"):
-            (tmp_path / ".falsify" / name).unlink()
+    for file in (tmp_path / ".falsify").glob("log.sqlite*"):
+        file.unlink()
     with opened(tmp_path) as anew:
         anew.ask("Something else?")
         assert anew.index.ids() == set()

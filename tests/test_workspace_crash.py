@@ -1,4 +1,4 @@
-"""kill -9 in the middle of deciding, appending and projecting: reopened, the workspace verifies clean, whole and current."""
+"""kill -9 in the middle of deciding, appending and projecting: reopened, the workspace verifies clean and whole."""
 
 import os
 import random

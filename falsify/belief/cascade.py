@@ -4,7 +4,9 @@ A `Draft` is a decision being made. It works in a branch of the graph, so that a
 leaves no trace.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 from falsify.belief.events import (
     AssertionRestored,
@@ -39,7 +41,7 @@ from falsify.belief.graph import (
     Question,
     evolve,
 )
-from falsify.belief.labelling import Label, Labels, justifications, label_of, relabel
+from falsify.belief.labelling import Label, Labels, justifications, label_all, label_of, relabel
 from falsify.events import NodeId
 
 DEAD_ENDS: frozenset[TruthState] = frozenset({"refuted", "invalidated"})
@@ -65,8 +67,9 @@ class Draft:
         """Add everything that follows from the premises, in cascade order; return how many states changed."""
         before = len(self.events)
         labels = relabel(self.graph, self._changed)
-        flips = {n: flip for n, label in labels.items() if (flip := _flip(self.graph, labels, n, label))}
-        self._follow(_in_cascade_order(self.graph, flips))
+        sight = _Sight(self.graph, labels)
+        flips = {node_id: flip for node_id in labels if (flip := _flip(sight, node_id))}
+        self._follow(_in_cascade_order(flips))
         hypotheses = self._rate_hypotheses()
         self._forget([*labels, *self._changed, *hypotheses])
         changes = len(self.events) - before
@@ -79,13 +82,13 @@ class Draft:
             self.events.append(event)
 
     def _rate_hypotheses(self) -> list[NodeId]:
-        """Supersede and reinstate hypotheses; return the evidence weighed for those that changed."""
+        """Supersede and reinstate hypotheses; return the supports of those that changed."""
         supporters: list[NodeId] = []
         for hypothesis in _touched_hypotheses(self.graph):
             flip = _rate(self.graph, hypothesis)
             if flip is not None:
                 self._follow([flip])
-                supporters += (w.evidence_id for w in self.graph.weighed_by.of(hypothesis.id))
+                supporters += _supporters(self.graph, hypothesis.id)
         return supporters
 
     def _move_frontiers(self) -> None:
@@ -104,11 +107,13 @@ class Draft:
 
     def _forget(self, candidates: list[NodeId]) -> None:
         """Forget dead ends among the candidates and what they rested on, and recall what feeds a living node again."""
-        barren: set[NodeId] = set()
-        for node_id in _dead_below(self.graph, candidates):
+        recorded = _Sight(self.graph, {})
+        dead = _dead_below(self.graph, candidates)
+        fed = _fed(self.graph, dead, lambda n: self.graph.nodes[n].alive)
+        for node_id in dead:
             node = self.graph.nodes[node_id]
-            reason = _reason(self.graph, {}, node)
-            end = reason.state in DEAD_ENDS and not _kept(self.graph, node, barren)
+            reason = _reason(recorded, node)
+            end = reason.dead_end and node_id not in fed
             if end and node.state != "forgotten":
                 forgotten = NodeForgotten(node_id=node_id, node_kind=node.kind, was=node.state, because=node.cause)
                 self._follow([forgotten])
@@ -128,19 +133,42 @@ def rank(hypothesis: Hypothesis) -> tuple[int, float, int]:
 
 
 def expected_state(graph: BeliefGraph, labels: Labels, node: Node) -> TruthState:
-    """Return the truth-state that follows for a node from the edges and these labels; used by `verify`.
+    """Return the truth-state that follows for a node from the edges and these labels.
 
     A dead end is expected to be `forgotten`; for that the labels must be those of the recorded states.
     """
     if isinstance(node, Question):
         return "alive"
     if isinstance(node, Hypothesis):
-        return _rating(graph, node)
+        return _rated(graph, node)
     label = labels[node.id]
     if label is not Label.DEAD:
         return "alive" if label is Label.ALIVE else "contested"
-    state = _reason(graph, labels, node).state
-    return "forgotten" if state in DEAD_ENDS and not _kept(graph, node, set()) else state
+    reason = _reason(_Sight(graph, labels), node)
+    end = reason.dead_end and node.id not in _fed(graph, [node.id], lambda n: graph.nodes[n].alive)
+    return "forgotten" if end else reason.state
+
+
+def expected_states(graph: BeliefGraph) -> dict[NodeId, TruthState]:
+    """Return the truth-state that follows for every node from the edges alone, whatever states are recorded."""
+    labels = label_all(graph)
+    sight = _Sight(graph, labels)
+    states = _expected_ratings(graph, labels)
+    ends: list[NodeId] = []
+    for node in graph.nodes.values():
+        if isinstance(node, Question):
+            states[node.id] = "alive"
+        elif isinstance(node, Hypothesis):
+            continue
+        elif labels[node.id] is not Label.DEAD:
+            states[node.id] = "alive" if labels[node.id] is Label.ALIVE else "contested"
+        else:
+            reason = _reason(sight, node)
+            states[node.id] = reason.state
+            if reason.dead_end:
+                ends.append(node.id)
+    fed = _fed(graph, ends, lambda n: states[n] == "alive")
+    return {**states, **dict.fromkeys((n for n in ends if n not in fed), "forgotten")}
 
 
 def _changes(graph: BeliefGraph, event: BeliefEvent) -> Iterator[NodeId]:
@@ -174,104 +202,144 @@ def _with_opponents(graph: BeliefGraph, evidence_id: NodeId) -> Iterator[NodeId]
 # --- flips -----------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
 class _Flip:
-    """A change of state and what caused it."""
+    """The state that follows for a node, the event that says so, and which causes hold; `cause` is the one it names."""
 
-    __slots__ = ("cause", "event", "state")
+    state: TruthState
+    cause: NodeId
+    event: Consequence
+    causes: frozenset[NodeId]
 
-    def __init__(self, state: TruthState, cause: NodeId, event: Consequence) -> None:
-        self.state = state
-        self.cause = cause
-        self.event = event
+    @property
+    def dead_end(self) -> bool:
+        """Whether the node is forgotten unless it feeds a living one: no living attacker is anchored to it."""
+        return self.state in DEAD_ENDS and not (self.state == "refuted" and self.cause)
+
+    def known(self, node: Node) -> bool:
+        """Return whether the node is in that state, for a cause that still holds."""
+        return node.state == self.state and node.cause in self.causes
 
 
-def _flip(graph: BeliefGraph, labels: Labels, node_id: NodeId, label: Label) -> _Flip | None:
-    """Return the flip that takes a node to its new label, or None where its state stays as it is."""
-    node = graph.nodes[node_id]
+class _Sight:
+    """A graph seen in the light of new labels, which its recorded states do not know of yet."""
+
+    def __init__(self, graph: BeliefGraph, labels: Labels) -> None:
+        self.graph = graph
+        self.labels = labels
+        self._places = {node_id: place for place, node_id in enumerate(labels)}
+
+    def label(self, node_id: NodeId) -> Label:
+        return self.labels.get(node_id) or label_of(self.graph.nodes[node_id].state)
+
+    def flips(self, node_id: NodeId) -> bool:
+        return self.label(node_id) is not label_of(self.graph.nodes[node_id].state)
+
+    def place(self, node_id: NodeId) -> tuple[int, int]:
+        """Return where the node stands among what follows from each other; what was settled before stands first."""
+        return self._places.get(node_id, -1), self.graph.nodes[node_id].order
+
+    def critical(self, node_id: NodeId) -> list[NodeId]:
+        """Return what the node critically depends on."""
+        return list(dict.fromkeys(on for group in justifications(self.graph, node_id).values() for on in group))
+
+
+def _flip(sight: _Sight, node_id: NodeId) -> _Flip | None:
+    """Return the flip that takes a node to its new label or names a new cause, or None where neither changes."""
+    node, label = sight.graph.nodes[node_id], sight.label(node_id)
     if label is Label.ALIVE:
-        return None if node.alive else _reinstate(graph, labels, node)
-    if label is Label.CONTESTED:
-        return None if node.state == "contested" else _contest(graph, labels, node)
-    reason = _reason(graph, labels, node)
+        return None if node.alive else _reinstate(sight, node)
     # Whether what is forgotten stays forgotten is decided when all labels are in (Draft._forget).
-    return None if node.state in {reason.state, "forgotten"} else reason
+    if label is Label.DEAD and node.state == "forgotten":
+        return None
+    flip = _contest(sight, node) if label is Label.CONTESTED else _reason(sight, node)
+    return None if flip.known(node) else flip
 
 
-def _label(graph: BeliefGraph, labels: Labels, node_id: NodeId) -> Label:
-    return labels.get(node_id) or label_of(graph.nodes[node_id].state)
-
-
-def _reason(graph: BeliefGraph, labels: Labels, node: Node) -> _Flip:
+def _reason(sight: _Sight, node: Node) -> _Flip:
     """Return why a dead node is dead: a living attacker, a retraction, or no justification left."""
     if isinstance(node, Evidence):
-        killers = [
-            (verdict.relation != "contradicts", graph.nodes[attacker].order, attacker)
-            for attacker, verdict in graph.attackers(node.id)
-            if _label(graph, labels, attacker) is Label.ALIVE
-        ]
-        if killers:
-            superseded, _, by = min(killers)
-            if superseded:
-                return _Flip("superseded", by, EvidenceSuperseded(evidence_id=node.id, by=by))
-            return _Flip("refuted", by, EvidenceRefuted(evidence_id=node.id, by=by, retracted=False))
-        if node.retracted:
-            return _Flip("refuted", "", EvidenceRefuted(evidence_id=node.id, by="", retracted=True))
-    lost = _critical(graph, node.id, lambda on: _label(graph, labels, on) is not Label.ALIVE)
-    # The cause is what this revision took away, if it took anything; else the first that is missing.
-    because = min(lost, key=lambda on: (label_of(graph.nodes[on].state) is not Label.ALIVE, lost.index(on)))
+        return _killed(sight, node) or _withdrawn(node) or _unjustified(sight, node)
+    return _unjustified(sight, node)
+
+
+def _killed(sight: _Sight, node: Evidence) -> _Flip | None:
+    killers = {
+        attacker: verdict.relation
+        for attacker, verdict in sight.graph.attackers(node.id)
+        if sight.label(attacker) is Label.ALIVE
+    }
+    refuters = frozenset(attacker for attacker, relation in killers.items() if relation == "contradicts")
+    by = min(refuters or killers, key=sight.place, default=None)
+    if by is None:
+        return None
+    if refuters:
+        causes = refuters | {""} if node.retracted else refuters
+        return _Flip("refuted", by, EvidenceRefuted(evidence_id=node.id, by=by, retracted=False), causes)
+    return _Flip("superseded", by, EvidenceSuperseded(evidence_id=node.id, by=by), frozenset(killers))
+
+
+def _withdrawn(node: Evidence) -> _Flip | None:
+    if not node.retracted:
+        return None
+    return _Flip("refuted", "", EvidenceRefuted(evidence_id=node.id, by="", retracted=True), frozenset([""]))
+
+
+def _unjustified(sight: _Sight, node: Node) -> _Flip:
+    lost = [on for on in sight.critical(node.id) if sight.label(on) is not Label.ALIVE]
+    # The cause is what this revision took away first, if it took anything; else the first that is missing.
+    because = min((on for on in lost if sight.graph.nodes[on].alive), key=sight.place, default=lost[0])
+    event: Consequence
     if isinstance(node, Conclusion):
-        return _Flip(
-            "invalidated",
-            because,
-            ConclusionInvalidated(conclusion_id=node.id, because=because, lost=tuple(lost)),
-        )
-    return _Flip("invalidated", because, EvidenceInvalidated(evidence_id=node.id, because=because, lost=tuple(lost)))
+        event = ConclusionInvalidated(conclusion_id=node.id, because=because, lost=tuple(lost))
+    else:
+        event = EvidenceInvalidated(evidence_id=node.id, because=because, lost=tuple(lost))
+    return _Flip("invalidated", because, event, frozenset(lost))
 
 
-def _critical(graph: BeliefGraph, node_id: NodeId, admits: Callable[[NodeId], bool]) -> list[NodeId]:
-    members = (on for group in justifications(graph, node_id).values() for on in group)
-    return [on for on in dict.fromkeys(members) if admits(on)]
+def _contest(sight: _Sight, node: Node) -> _Flip:
+    attackers = [a for a, _ in sight.graph.attackers(node.id)]
+    open_ = {n for n in (*attackers, *sight.critical(node.id)) if sight.label(n) is Label.CONTESTED}
+    over = tuple(sorted(open_, key=lambda n: sight.graph.nodes[n].order))
+    event = NodeContested(node_id=node.id, node_kind=node.kind, over=over)
+    return _Flip("contested", over[0], event, frozenset(over))
 
 
-def _contest(graph: BeliefGraph, labels: Labels, node: Node) -> _Flip:
-    open_ = [a for a, _ in graph.attackers(node.id) if _label(graph, labels, a) is Label.CONTESTED]
-    open_ += _critical(graph, node.id, lambda on: _label(graph, labels, on) is Label.CONTESTED)
-    over = tuple(sorted(dict.fromkeys(open_), key=lambda n: graph.nodes[n].order))
-    return _Flip("contested", over[0], NodeContested(node_id=node.id, node_kind=node.kind, over=over))
+def _reinstate(sight: _Sight, node: Node) -> _Flip:
+    """Return the reinstatement, caused by the attacker that fell or the dependency that came back.
 
-
-def _reinstate(graph: BeliefGraph, labels: Labels, node: Node) -> _Flip:
-    """Return the reinstatement, caused by the attacker that fell or the dependency that came back."""
-    flipped = [
-        other
-        for other in (
-            *([a for a, _ in graph.attackers(node.id)] if isinstance(node, Evidence) else ()),
-            *_critical(graph, node.id, lambda _: True),
-        )
-        if _label(graph, labels, other) is not label_of(graph.nodes[other].state)
-    ]
-    because = node.cause if node.cause in flipped or not flipped else flipped[0]
+    Where nothing did, it was a new dependency; or else the old cause that has no hold on the node any more.
+    """
+    attackers, critical = [a for a, _ in sight.graph.attackers(node.id)], sight.critical(node.id)
+    earlier = [n for n in (*attackers, *critical) if sight.flips(n) and sight.place(n) < sight.place(node.id)]
+    living = [n for n in critical if sight.label(n) is Label.ALIVE and sight.place(n) < sight.place(node.id)]
+    if node.cause in earlier:
+        because = node.cause
+    elif earlier:
+        because = min(earlier, key=sight.place)
+    elif node.cause in critical and living:
+        because = living[0]
+    else:
+        because = node.cause
     event = NodeReinstated(node_id=node.id, node_kind=node.kind, because=because, was=node.state)
-    return _Flip("alive", because, event)
+    return _Flip("alive", because, event, frozenset([because]))
 
 
-def _in_cascade_order(graph: BeliefGraph, flips: dict[NodeId, _Flip]) -> list[Consequence]:
-    """Return the flips with each after the one that caused it, and equals in the order of their nodes."""
+def _in_cascade_order(flips: dict[NodeId, _Flip]) -> list[Consequence]:
+    """Return the flips with each after the one that it names as its cause, and else in their order."""
     caused: dict[NodeId, list[NodeId]] = {}
-    order = sorted(flips, key=lambda n: graph.nodes[n].order)
-    for node_id in order:
-        caused.setdefault(flips[node_id].cause, []).append(node_id)
-    queue = [n for n in order if flips[n].cause not in flips]
-    placed = dict.fromkeys(queue)
-    for start in (None, *order):  # the second round starts inside loops, which nothing outside them caused
-        if start is not None and start not in placed:
-            placed[start] = None
-            queue.append(start)
-        while queue:
-            for node_id in caused.get(queue.pop(0), ()):
-                if node_id not in placed:
-                    placed[node_id] = None
-                    queue.append(node_id)
+    for node_id, flip in flips.items():
+        caused.setdefault(flip.cause, []).append(node_id)
+    placed: dict[NodeId, None] = {}
+    queue = deque(node_id for node_id, flip in flips.items() if flip.cause not in flips)
+    rest = iter(flips)
+    while len(placed) < len(flips):
+        if not queue:  # what no walk has reached is caused by its own consequences: a loop, and it starts somewhere
+            queue.append(next(n for n in rest if n not in placed))
+        node_id = queue.popleft()
+        if node_id not in placed:
+            placed[node_id] = None
+            queue.extend(caused.get(node_id, ()))
     return [flips[node_id].event for node_id in placed]
 
 
@@ -291,20 +359,48 @@ def _touched_hypotheses(graph: BeliefGraph) -> list[Hypothesis]:
     return sorted(touched.values(), key=lambda h: h.order)
 
 
-def _rating(graph: BeliefGraph, hypothesis: Hypothesis) -> TruthState:
+def _rating(*, supports: int, living: int, contested: int, rivals: bool) -> TruthState:
     """Return the state of a hypothesis: superseded when all support died and a rival's has not."""
-    question = graph.nodes[hypothesis.question_id]
-    supported = question.supported if isinstance(question, Question) else 0
-    if hypothesis.living or not hypothesis.supports or not supported:
+    if living or not supports or not rivals:
         return "alive"
-    return "contested" if hypothesis.contested else "superseded"
+    return "contested" if contested else "superseded"
+
+
+def _rated(graph: BeliefGraph, hypothesis: Hypothesis) -> TruthState:
+    question = graph.nodes[hypothesis.question_id]
+    return _rating(
+        supports=hypothesis.supports,
+        living=hypothesis.living,
+        contested=hypothesis.contested,
+        rivals=isinstance(question, Question) and question.supported > 0,
+    )
+
+
+def _expected_ratings(graph: BeliefGraph, labels: Labels) -> dict[NodeId, TruthState]:
+    hypotheses = [node for node in graph.nodes.values() if isinstance(node, Hypothesis)]
+    supports = {h.id: [labels[evidence_id] for evidence_id in _supporters(graph, h.id)] for h in hypotheses}
+    supported = {h.question_id for h in hypotheses if Label.ALIVE in supports[h.id]}
+    return {
+        h.id: _rating(
+            supports=len(supports[h.id]),
+            living=supports[h.id].count(Label.ALIVE),
+            contested=supports[h.id].count(Label.CONTESTED),
+            rivals=h.question_id in supported,
+        )
+        for h in hypotheses
+    }
+
+
+def _supporters(graph: BeliefGraph, hypothesis_id: NodeId) -> list[NodeId]:
+    return [w.evidence_id for w in graph.weighed_by.of(hypothesis_id) if w.stance == "supports"]
 
 
 def _rate(graph: BeliefGraph, hypothesis: Hypothesis) -> Consequence | None:
-    state = _rating(graph, hypothesis)
-    if state == hypothesis.state:
+    """Return what changes about a hypothesis: its state, or what its state is owed to."""
+    state = _rated(graph, hypothesis)
+    if state == hypothesis.state and (state == "alive" or _still_owed(graph, hypothesis)):
         return None
-    supporters = [graph.nodes[w.evidence_id] for w in graph.weighed_by.of(hypothesis.id) if w.stance == "supports"]
+    supporters = [graph.nodes[evidence_id] for evidence_id in _supporters(graph, hypothesis.id)]
     if state == "alive":
         because = next((e.id for e in supporters if e.alive), "")
         return NodeReinstated(node_id=hypothesis.id, node_kind=hypothesis.kind, because=because, was=hypothesis.state)
@@ -315,11 +411,20 @@ def _rate(graph: BeliefGraph, hypothesis: Hypothesis) -> Consequence | None:
     return HypothesisSuperseded(hypothesis_id=hypothesis.id, by=max(rivals, key=rank).id)
 
 
+def _still_owed(graph: BeliefGraph, hypothesis: Hypothesis) -> bool:
+    """Return whether the recorded cause still holds: the rival has living support, the support is still contested."""
+    cause = graph.nodes[hypothesis.cause]
+    return cause.living > 0 if isinstance(cause, Hypothesis) else cause.state == "contested"
+
+
 # --- forgetting ------------------------------------------------------------------------------------------
 
 
 def _dead_below(graph: BeliefGraph, candidates: Iterable[NodeId]) -> list[NodeId]:
-    """Return the dead nodes among the candidates and beneath them, consumers before what they rest on."""
+    """Return the dead nodes among the candidates and beneath them, consumers before what they rest on.
+
+    A living node on the way down ends the walk: it feeds whatever is beneath it, before the change and after.
+    """
     found: dict[NodeId, None] = {}
     queue = list(dict.fromkeys(candidates))
     seen = set(queue)
@@ -329,32 +434,34 @@ def _dead_below(graph: BeliefGraph, candidates: Iterable[NodeId]) -> list[NodeId
             found[node_id] = None
         for dependency in graph.depends.of(node_id):
             on = dependency.on_id
-            if on not in seen and label_of(graph.nodes[on].state) is Label.DEAD:
+            if on not in seen and not graph.nodes[on].alive:
                 seen.add(on)
                 queue.append(on)
     return list(found)
 
 
-def _kept(graph: BeliefGraph, node: Node, barren: set[NodeId]) -> bool:
-    """Return whether a dead node stays in the graph: it feeds a living node, or a living attacker is anchored to it."""
-    if isinstance(node, Evidence) and any(graph.nodes[a].alive for a, _ in graph.attackers(node.id)):
-        return True
-    return _feeds_the_living(graph, node.id, barren)
-
-
-def _feeds_the_living(graph: BeliefGraph, node_id: NodeId, barren: set[NodeId]) -> bool:
-    """Return whether a living node reaches this one; `barren` collects nodes known to feed none."""
-    walk = {node_id: None}
-    queue = [node_id]
+def _fed(graph: BeliefGraph, nodes: Iterable[NodeId], lives: Callable[[NodeId], bool]) -> set[NodeId]:
+    """Return those nodes, and those above them, that a living node reaches."""
+    above = dict.fromkeys(nodes)
+    fed: dict[NodeId, None] = {}
+    queue = deque(above)
     while queue:
-        for consumer in _consumers(graph, queue.pop()):
-            if graph.nodes[consumer].alive:
-                return True
-            if consumer not in walk and consumer not in barren:
-                walk[consumer] = None
+        node_id = queue.popleft()
+        for consumer in _consumers(graph, node_id):
+            if lives(consumer):
+                fed[node_id] = None
+                break
+            if consumer not in above:
+                above[consumer] = None
                 queue.append(consumer)
-    barren.update(walk)
-    return False
+    queue = deque(fed)
+    while queue:
+        for dependency in graph.depends.of(queue.popleft()):
+            on = dependency.on_id
+            if on in above and on not in fed:
+                fed[on] = None
+                queue.append(on)
+    return set(fed)
 
 
 def _consumers(graph: BeliefGraph, node_id: NodeId) -> Iterator[NodeId]:

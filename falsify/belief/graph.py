@@ -273,8 +273,8 @@ class BeliefGraph:
     def attacks(self, verdict: VerdictGiven, target: NodeId) -> bool:
         """Return whether the verdict is an attack on `target`.
 
-        A person's verdict runs as given, and goes before a judge's on the same pair; in a judged pair the stronger
-        attacks the weaker.
+        A person's verdict runs as given, and goes before a judge's on the same pair, also where it finds no conflict;
+        in a judged pair the stronger attacks the weaker.
         """
         if not acts(verdict):
             return False
@@ -288,13 +288,8 @@ class BeliefGraph:
 
     def _decided_by_a_person(self, verdict: VerdictGiven) -> bool:
         fact, claim = verdict.fact_id, verdict.claim_id
-        return any(
-            given is not None and acts(given)
-            for given in (
-                self.verdicts.get(claim, (True, fact, claim)),
-                self.verdicts.get(fact, (True, claim, fact)),
-            )
-        )
+        rulings = (True, fact, claim), (True, claim, fact)
+        return any(self.verdicts.get(claim, ruling) is not None for ruling in rulings)
 
     def confidence(self, conclusion: Conclusion) -> float:
         """Return the confidence a conclusion has now: each dead non-critical dependency leaves DECAY of it."""
@@ -392,8 +387,8 @@ def _give(graph: BeliefGraph, verdict: VerdictGiven) -> None:
     graph.considered.put(fact, (fact, claim), verdict)
     first, second = (fact, claim) if verdict.directed or fact < claim else (claim, fact)
     key = (verdict.directed, first, second)
-    # A verdict that does not act is kept off the hot path, unless it takes an earlier one back.
-    if acts(verdict) or graph.verdicts.get(claim, key) is not None:
+    # A judge's verdict that does not act is kept off the hot path, unless it takes an earlier one back.
+    if acts(verdict) or verdict.directed or graph.verdicts.get(claim, key) is not None:
         graph.verdicts.put(claim, key, verdict)
         graph.verdicts.put(fact, key, verdict)
 

@@ -15,25 +15,29 @@ from falsify.belief.events import (
     BeliefEvent,
     ConclusionDrawn,
     DependencyAdded,
+    EvidenceWeighed,
     HandleGiven,
     HypothesisProposed,
     QuestionAsked,
     RevisionOpened,
+    Stance,
     VerdictGiven,
 )
 from falsify.belief.graph import UNATTRIBUTED, BeliefGraph, Conclusion, Evidence, Hypothesis, Node
 from falsify.belief.revision import (
     AssertFact,
-    Weighing,
     given,
     open_revision,
     record_evidence,
     record_source,
-    record_weighing,
 )
 from falsify.belief.text import NodeKind, clean, moment, node_id
 from falsify.errors import InvalidInputError
 from falsify.events import NodeId
+from falsify.ports import Relation
+
+Path = tuple[str | int, ...]
+"""The way to a place in a belief file."""
 
 
 def _as_text(value: Any) -> Any:
@@ -56,10 +60,17 @@ def _as_clean(value: Any) -> Any:
         raise ValueError(f"{error.message}; {error.hint}") from None
 
 
+def _as_remark(value: Any) -> Any:
+    return "" if isinstance(value, str) and not value.strip() else _as_clean(value)
+
+
 Handle = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[^\s\x00-\x1f\x7f]+$")]
 """The file's own name for a thing: no spaces."""
 Moment = Annotated[str, BeforeValidator(_as_moment)]
 Text = Annotated[str, BeforeValidator(_as_clean)]
+Remark = Annotated[str, BeforeValidator(_as_remark)]
+"""A text that may be empty."""
+Group = Annotated[str, Field(max_length=128, pattern=r"^[^\x00-\x1f\x7f]*$")]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
@@ -70,11 +81,11 @@ class Part(BaseModel):
 
 
 class SourceEntry(Part):
-    """Where claims come from; the more trusted source wins a judged contradiction."""
+    """Where claims come from; the more trusted source wins a judged contradiction. A new one is trusted 1.0."""
 
     id: Handle
-    title: Text = ""
-    trust: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
+    title: Remark = ""
+    trust: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
 
 
 class HypothesisEntry(Part):
@@ -97,7 +108,7 @@ class AttackEntry(Part):
 
     evidence: Handle
     confidence: Share = 1.0
-    rationale: str = ""
+    rationale: Remark = ""
 
 
 class DependencyEntry(Part):
@@ -106,7 +117,7 @@ class DependencyEntry(Part):
     evidence: Handle = ""
     conclusion: Handle = ""
     critical: bool = True
-    group: str = ""
+    group: Group = ""
 
     @model_validator(mode="after")
     def _names_one(self) -> "DependencyEntry":
@@ -121,7 +132,7 @@ class EvidenceEntry(Part):
     id: Handle
     claim: Text
     source_id: Handle = UNATTRIBUTED
-    quote: str = ""
+    quote: Remark = ""
     asserted_at: Moment = ""
     supports: tuple[WeightEntry, ...] = Field(default=(), strict=False)
     refutes: tuple[WeightEntry, ...] = Field(default=(), strict=False)
@@ -152,7 +163,7 @@ class BeliefFile(Part):
 class BadReferenceError(InvalidInputError):
     """An entry names something that neither the file nor the graph has; `path` leads to it in the file."""
 
-    def __init__(self, message: str, path: tuple[str | int, ...], *, hint: str = "") -> None:
+    def __init__(self, message: str, path: Path, *, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.path = path
 
@@ -160,7 +171,8 @@ class BadReferenceError(InvalidInputError):
 def ingest(graph: BeliefGraph, file: BeliefFile, *, person: str, findings: Sequence[Finding] = ()) -> list[BeliefEvent]:
     """Return everything in the file that the graph does not hold yet, and what follows from it.
 
-    Raises BadReferenceError, with the place in the file, for a name that leads nowhere or is taken.
+    Where the file says a thing twice, its last word counts. Raises BadReferenceError, with the place in the file, for a
+    name that leads nowhere or is taken.
     """
     question_id = node_id("question", file.question)
     names = _Names(graph, file, question_id)
@@ -171,7 +183,7 @@ def ingest(graph: BeliefGraph, file: BeliefFile, *, person: str, findings: Seque
     _record_sources(draft, file)
     for entry in file.hypotheses:
         _record_hypothesis(draft, names, entry)
-    for evidence in file.evidence:
+    for evidence in {(names.ids[e.id], e.source_id): e for e in file.evidence}.values():
         fact = AssertFact(
             question_id=question_id,
             text=evidence.claim,
@@ -186,7 +198,8 @@ def ingest(graph: BeliefGraph, file: BeliefFile, *, person: str, findings: Seque
     for handle, target in names.ids.items():
         if (question_id, handle) not in draft.graph.handles:
             draft.record(HandleGiven(node_id=target, question_id=question_id, handle=handle))
-    _record_edges(draft, names, file, person)
+    edges = {_key(edge): edge for edge in _edges(draft, names, file, person)}
+    draft.record(*(edge for edge in edges.values() if not _holds(draft.graph, edge)))
     draft.record(*(finding.event for finding in findings))
     revised = draft.settle()
     if revised:
@@ -198,10 +211,8 @@ def ingest(graph: BeliefGraph, file: BeliefFile, *, person: str, findings: Seque
 def claims(graph: BeliefGraph, file: BeliefFile) -> Iterator[tuple[NodeId, EvidenceEntry]]:
     """Yield the evidence of the file that the graph does not hold yet, with the ids it will have."""
     question_id = node_id("question", file.question)
-    for entry in file.evidence:
-        evidence_id = node_id("evidence", entry.claim, question_id=question_id)
-        if evidence_id not in graph.nodes:
-            yield evidence_id, entry
+    entries = {node_id("evidence", entry.claim, question_id=question_id): entry for entry in file.evidence}
+    yield from ((evidence_id, entry) for evidence_id, entry in entries.items() if evidence_id not in graph.nodes)
 
 
 class _Names:
@@ -218,7 +229,7 @@ class _Names:
         for index, conclusion in enumerate(file.conclusions):
             self._name(conclusion.id, "conclusion", conclusion.statement, ("conclusions", index, "id"))
 
-    def _name(self, handle: str, kind: NodeKind, text: str, path: tuple[str | int, ...]) -> None:
+    def _name(self, handle: str, kind: NodeKind, text: str, path: Path) -> None:
         target = node_id(kind, text, question_id=self.question_id)
         if handle in self.ids:
             raise BadReferenceError(
@@ -233,7 +244,7 @@ class _Names:
             )
         self.ids[handle] = target
 
-    def find(self, handle: str, kinds: tuple[type[Node], ...], path: tuple[str | int, ...], draft: Draft) -> NodeId:
+    def find(self, handle: str, kinds: tuple[type[Node], ...], path: Path, draft: Draft) -> NodeId:
         """Return the node a handle or id stands for, in the file or in the graph."""
         target = self.ids.get(handle) or self.graph.handles.get((self.question_id, handle)) or handle
         node = draft.graph.nodes.get(target)
@@ -246,7 +257,7 @@ class _Names:
 
 
 def _record_sources(draft: Draft, file: BeliefFile) -> None:
-    for source in file.sources:
+    for source in {source.id: source for source in file.sources}.values():
         record_source(draft, source.id, title=source.title, trust=source.trust)
     for evidence in file.evidence:
         record_source(draft, evidence.source_id)
@@ -280,46 +291,72 @@ def _record_conclusion(draft: Draft, names: _Names, entry: ConclusionEntry) -> N
         )
 
 
-def _record_edges(draft: Draft, names: _Names, file: BeliefFile, person: str) -> None:
+Edge = EvidenceWeighed | DependencyAdded | VerdictGiven
+
+
+def _edges(draft: Draft, names: _Names, file: BeliefFile, person: str) -> Iterator[Edge]:
     for index, evidence in enumerate(file.evidence):
-        node = names.ids[evidence.id]
-        for stance, weights in (("supports", evidence.supports), ("refutes", evidence.refutes)):
-            for place, weight in enumerate(weights):
-                path = ("evidence", index, stance, place, "hypothesis")
-                target = names.find(weight.hypothesis, (Hypothesis,), path, draft)
-                record_weighing(draft, node, Weighing(target, stance, weight.weight))  # type: ignore[arg-type]  # the two stances, spelled above
-        _record_dependencies(draft, names, node, evidence.depends_on, ("evidence", index))
-        for relation, attacks in (("contradicts", evidence.contradicts), ("supersedes", evidence.supersedes)):
-            for place, attack in enumerate(attacks):
-                path = ("evidence", index, relation, place, "evidence")
-                target = names.find(attack.evidence, (Evidence,), path, draft)
-                verdict = given(
-                    node,
-                    target,
-                    relation=relation,  # type: ignore[arg-type]  # the two relations, spelled above
-                    confidence=attack.confidence,
-                    rationale=attack.rationale or "stated in a belief file",
-                    person=person,
-                )
-                _record_attack(draft, verdict)
+        node, path = names.ids[evidence.id], ("evidence", index)
+        yield from _weights(draft, names, node, evidence, path)
+        yield from _dependencies(draft, names, node, evidence.depends_on, path)
+        yield from _attacks(draft, names, node, evidence, path, person=person)
     for index, conclusion in enumerate(file.conclusions):
-        node = names.ids[conclusion.id]
-        _record_dependencies(draft, names, node, conclusion.depends_on, ("conclusions", index))
+        yield from _dependencies(draft, names, names.ids[conclusion.id], conclusion.depends_on, ("conclusions", index))
 
 
-def _record_dependencies(
-    draft: Draft, names: _Names, node: NodeId, entries: tuple[DependencyEntry, ...], path: tuple[str | int, ...]
-) -> None:
+def _weights(draft: Draft, names: _Names, node: NodeId, entry: EvidenceEntry, path: Path) -> Iterator[EvidenceWeighed]:
+    told: dict[Stance, tuple[WeightEntry, ...]] = {"supports": entry.supports, "refutes": entry.refutes}
+    for stance, weights in told.items():
+        for place, weight in enumerate(weights):
+            target = names.find(weight.hypothesis, (Hypothesis,), (*path, stance, place, "hypothesis"), draft)
+            yield EvidenceWeighed(evidence_id=node, hypothesis_id=target, stance=stance, weight=float(weight.weight))
+
+
+def _dependencies(
+    draft: Draft, names: _Names, node: NodeId, entries: tuple[DependencyEntry, ...], path: Path
+) -> Iterator[DependencyAdded]:
     for place, entry in enumerate(entries):
         key = "evidence" if entry.evidence else "conclusion"
         kind = Evidence if entry.evidence else Conclusion
         on = names.find(entry.evidence or entry.conclusion, (kind,), (*path, "depends_on", place, key), draft)
-        event = DependencyAdded(node_id=node, on_id=on, critical=entry.critical, group=entry.group)
-        if draft.graph.depends.get(node, (on, entry.group)) != event:
-            draft.record(event)
+        yield DependencyAdded(node_id=node, on_id=on, critical=entry.critical, group=entry.group)
 
 
-def _record_attack(draft: Draft, verdict: VerdictGiven) -> None:
-    known = draft.graph.verdicts.get(verdict.claim_id, (True, verdict.fact_id, verdict.claim_id))
-    if known is None or (known.relation, known.confidence) != (verdict.relation, verdict.confidence):
-        draft.record(verdict)
+def _attacks(
+    draft: Draft, names: _Names, node: NodeId, entry: EvidenceEntry, path: Path, *, person: str
+) -> Iterator[VerdictGiven]:
+    told: dict[Relation, tuple[AttackEntry, ...]] = {"contradicts": entry.contradicts, "supersedes": entry.supersedes}
+    for relation, attacks in told.items():
+        for place, attack in enumerate(attacks):
+            target = names.find(attack.evidence, (Evidence,), (*path, relation, place, "evidence"), draft)
+            yield given(
+                node,
+                target,
+                relation=relation,
+                confidence=attack.confidence,
+                rationale=attack.rationale or "stated in a belief file",
+                person=person,
+            )
+
+
+def _key(edge: Edge) -> tuple[str, ...]:
+    """Return what tells edges apart: a later one with the same key takes the place of an earlier one."""
+    match edge:
+        case EvidenceWeighed():
+            return "weighs", edge.evidence_id, edge.hypothesis_id, edge.stance
+        case DependencyAdded():
+            return "depends", edge.node_id, edge.on_id, edge.group
+        case VerdictGiven():
+            return "attacks", edge.fact_id, edge.claim_id
+
+
+def _holds(graph: BeliefGraph, edge: Edge) -> bool:
+    """Return whether the graph has the edge as the file says it; a ruling of the same effect may be anybody's."""
+    match edge:
+        case EvidenceWeighed():
+            return graph.weighs.get(edge.evidence_id, (edge.hypothesis_id, edge.stance)) == edge
+        case DependencyAdded():
+            return graph.depends.get(edge.node_id, (edge.on_id, edge.group)) == edge
+        case VerdictGiven():
+            known = graph.verdicts.get(edge.claim_id, (True, edge.fact_id, edge.claim_id))
+            return known is not None and (known.relation, known.confidence) == (edge.relation, edge.confidence)

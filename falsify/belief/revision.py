@@ -16,6 +16,7 @@ from falsify.belief.events import (
     EvidenceAsserted,
     EvidenceRecorded,
     EvidenceWeighed,
+    HandleGiven,
     QuestionAsked,
     RevisionOpened,
     SourceRecorded,
@@ -24,7 +25,7 @@ from falsify.belief.events import (
     VerdictGiven,
     VerdictWithheld,
 )
-from falsify.belief.graph import UNATTRIBUTED, BeliefGraph, Evidence, Question, Source
+from falsify.belief.graph import UNATTRIBUTED, BeliefGraph, Evidence, Hypothesis, Question, Source
 from falsify.belief.text import clean, moment, node_id
 from falsify.errors import InvalidInputError, NotFoundError, RefusedError
 from falsify.events import NodeId
@@ -54,6 +55,13 @@ class AssertFact:
     handle: str = ""
     weighs: tuple[Weighing, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Refuse numbers that no rule could compare."""
+        if self.trust is not None:
+            trusted(self.trust)
+        for weighing in self.weighs:
+            share(weighing.weight, what="weight")
+
     @property
     def fact_id(self) -> NodeId:
         """The id of the evidence that the fact is, or becomes."""
@@ -73,6 +81,7 @@ def ask(graph: BeliefGraph, text: str, *, handle: str = "") -> list[BeliefEvent]
 
 def assert_fact(graph: BeliefGraph, fact: AssertFact, findings: Sequence[Finding]) -> list[BeliefEvent]:
     """Return the revision that follows when a fact arrives and a judge has said these things of it."""
+    _check(graph, fact)
     draft = Draft(graph)
     open_revision(draft, "fact", fact.fact_id)
     record_source(draft, fact.source_id, title=fact.source_title, trust=fact.trust)
@@ -121,7 +130,7 @@ def given(
         claim_id=claim_id,
         relation=relation,
         confidence=share(confidence, what="confidence"),
-        rationale=rationale,
+        rationale=remark(rationale, what="the rationale"),
         judge=person,
         judge_version="",
         gate="given",
@@ -138,12 +147,12 @@ def open_revision(draft: Draft, trigger: Trigger, subject_id: NodeId) -> None:
 
 def record_source(draft: Draft, source_id: str, *, title: str = "", trust: float | None = None) -> None:
     """Record a source that is new or described otherwise than before; a bare mention changes nothing."""
+    clean(source_id, what="the id of the source")
+    title = remark(title, what="the title of the source")
     known = draft.graph.sources.get(source_id)
     if trust is None:
         trust = known.trust if known else 1.0
-    if not 0.0 <= trust < float("inf"):
-        raise InvalidInputError(f"trust is {trust}; it must be a number of at least 0")
-    described = Source(source_id, title or (known.title if known else source_id), float(trust))
+    described = Source(source_id, title or (known.title if known else source_id), trusted(trust))
     if described != known:
         draft.record(SourceRecorded(source_id=source_id, title=described.title, trust=described.trust))
 
@@ -152,7 +161,7 @@ def record_evidence(draft: Draft, fact: AssertFact, *, again: bool) -> None:
     """Record a claim, who asserts it and what it speaks for. Said `again`, the same words count as said later."""
     graph = draft.graph
     asserted_at = moment(fact.asserted_at, what="asserted_at") if fact.asserted_at else ""
-    quote = clean(fact.quote, what="the quote") if fact.quote.strip() else ""
+    quote = remark(fact.quote, what="the quote")
     known = graph.nodes.get(fact.fact_id)
     if known is None:
         draft.record(
@@ -163,6 +172,8 @@ def record_evidence(draft: Draft, fact: AssertFact, *, again: bool) -> None:
                 handle=fact.handle,
             )
         )
+    elif fact.handle and (fact.question_id, fact.handle) not in graph.handles:
+        draft.record(HandleGiven(node_id=fact.fact_id, question_id=fact.question_id, handle=fact.handle))
     said = known.assertions.get(fact.source_id) if isinstance(known, Evidence) else None
     if again or said is None or (said.quote, said.asserted_at) != (quote, asserted_at):
         draft.record(
@@ -191,6 +202,18 @@ def share(value: float, *, what: str) -> float:
     return float(value)
 
 
+def trusted(value: float) -> float:
+    """Return a finite number of at least 0, or raise InvalidInputError."""
+    if not 0.0 <= value < float("inf"):
+        raise InvalidInputError(f"trust is {value}; it must be a number of at least 0")
+    return float(value)
+
+
+def remark(text: str, *, what: str) -> str:
+    """Return a text that may be empty, or raise InvalidInputError that says what is wrong with it."""
+    return clean(text, what=what) if text.strip() else ""
+
+
 def question(graph: BeliefGraph, question_id: NodeId) -> Question:
     """Return a question, or raise NotFoundError."""
     node = graph.nodes.get(question_id)
@@ -199,11 +222,37 @@ def question(graph: BeliefGraph, question_id: NodeId) -> Question:
     return node
 
 
+def evidence(graph: BeliefGraph, evidence_id: NodeId) -> Evidence:
+    """Return a piece of evidence, or raise NotFoundError."""
+    node = graph.nodes.get(evidence_id)
+    if not isinstance(node, Evidence):
+        raise NotFoundError(f"there is no evidence {evidence_id!r}")
+    return node
+
+
+def _check(graph: BeliefGraph, fact: AssertFact) -> None:
+    """Raise for a fact that is no sentence, or that names what is not there or stands for something else."""
+    question(graph, fact.question_id)
+    clean(fact.text, what="the claim")
+    for weighing in fact.weighs:
+        hypothesis = graph.nodes.get(weighing.hypothesis_id)
+        if not isinstance(hypothesis, Hypothesis) or hypothesis.question_id != fact.question_id:
+            raise NotFoundError(f"the question has no hypothesis {weighing.hypothesis_id!r}")
+    holder = graph.handles.get((fact.question_id, fact.handle), fact.fact_id)
+    if holder != fact.fact_id:
+        raise InvalidInputError(
+            f"the id {fact.handle!r} already stands for {graph.nodes[holder].text!r}", hint="choose another id"
+        )
+
+
 def _adjudicate(
     graph: BeliefGraph, fact_id: NodeId, verdicts: Sequence[VerdictGiven | VerdictWithheld]
 ) -> list[BeliefEvent]:
     if not verdicts:
         return []
+    for verdict in verdicts:
+        evidence(graph, verdict.fact_id)
+        evidence(graph, verdict.claim_id)
     draft = Draft(graph)
     open_revision(draft, "adjudication", fact_id)
     draft.record(*verdicts)
@@ -214,14 +263,15 @@ def _adjudicate(
 def _withdraw(
     graph: BeliefGraph, evidence_id: NodeId, *, source_id: str, reason: str, retracted: bool
 ) -> list[BeliefEvent]:
-    evidence = graph.evidence(evidence_id)
-    if source_id and source_id not in evidence.assertions:
+    claim = evidence(graph, evidence_id)
+    reason = remark(reason, what="the reason")
+    if source_id and source_id not in claim.assertions:
         raise NotFoundError(
             f"{evidence_id} is not asserted by the source {source_id!r}",
-            hint=f"its sources are {', '.join(sorted(evidence.assertions))}",
+            hint=f"its sources are {', '.join(sorted(claim.assertions))}",
         )
     chosen = [
-        a.source_id for a in evidence.assertions.values() if a.retracted != retracted and source_id in {"", a.source_id}
+        a.source_id for a in claim.assertions.values() if a.retracted != retracted and source_id in {"", a.source_id}
     ]
     if not chosen:
         done = "withdrawn" if retracted else "standing"

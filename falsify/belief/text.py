@@ -7,6 +7,7 @@ have the same id.
 import hashlib
 import re
 import unicodedata
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from typing import Literal
 
@@ -25,13 +26,18 @@ _DIGITS = 16
 
 def node_id(kind: NodeKind, text: str, *, question_id: NodeId = "") -> NodeId:
     """Return the id of the belief that `text` states under a question: `E-3f0c…`, 16 hex digits."""
-    digest = hashlib.sha256(f"{question_id}\0{normalise(text)}".encode()).hexdigest()
+    # A lone surrogate is refused by `clean`; here it must only not get in the way of saying so.
+    digest = hashlib.sha256(f"{question_id}\0{normalise(text)}".encode(errors="surrogatepass")).hexdigest()
     return f"{_LETTER[kind]}-{digest[:_DIGITS]}"
 
 
 def normalise(text: str) -> str:
-    """Return what makes two wordings the same belief: NFKC, case folded, single spaces, no closing full stop."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".").rstrip()
+    """Return what makes two wordings the same belief: NFKC, case folded, single spaces, no closing full stop.
+
+    Folding and NFKC each undo a little of the other, so Unicode has them twice (its definition D146).
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", text).casefold()).casefold()
+    return " ".join(unicodedata.normalize("NFKC", folded).split()).rstrip(". ")
 
 
 def clean(text: str, *, what: str) -> str:
@@ -59,16 +65,16 @@ def moment(text: str, *, what: str = "the date") -> str:
     Raises InvalidInputError for anything that is not a date of the calendar. A time without a zone is UTC.
     """
     candidate = text.strip()
+    with suppress(ValueError):  # not a date alone
+        return date.fromisoformat(candidate).isoformat()
     try:
-        if _DATE.fullmatch(candidate):
-            return date.fromisoformat(candidate).isoformat()
         parsed = datetime.fromisoformat(candidate)
-    except ValueError:
+        zoned = parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
+    except (ValueError, OverflowError):
         raise InvalidInputError(
             f"{what} {text!r} is not a date", hint="write 2021-03-15, or 2021-03-15T14:30:00Z"
         ) from None
-    zoned = parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
-    return zoned.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _told(zoned)
 
 
 def end_of(moment_: str) -> int:
@@ -82,4 +88,8 @@ def end_of(moment_: str) -> int:
 
 def written(microseconds: int) -> str:
     """Return a recording time as `YYYY-MM-DDTHH:MM:SSZ`."""
-    return datetime.fromtimestamp(microseconds // 1_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _told(datetime.fromtimestamp(microseconds // 1_000_000, UTC))
+
+
+def _told(time: datetime) -> str:
+    return time.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"

@@ -1,6 +1,6 @@
 """Writes a whole generation in one go, as Cognee 1.6.5 lays its stores out, without importing Cognee.
 
-Twenty times faster than writing through Cognee's engines at 10,000 nodes (bench/bench_mirror.py). The price is that
+Ten times faster than writing through Cognee's engines at 10,000 nodes (bench/bench_mirror.py). The price is that
 these are Cognee's internal tables: its version is pinned, and both layouts are compared when a generation is opened.
 """
 

@@ -16,6 +16,7 @@ from falsify.judges.cognee_environment import prepare
 from falsify.ports import Embedder
 from projections.cognee import bulk, generations
 from projections.cognee.asking import Recalled, beliefs, passages
+from projections.cognee.changes import touched
 from projections.cognee.generations import Hold, Note
 from projections.cognee.state import MirrorRow, MirrorState, RowKey, differences, snapshot, view
 from projections.cognee.stores import Stores, set_up
@@ -44,6 +45,9 @@ class Mirror:
     after the next rebuild.
     """
 
+    touched = staticmethod(touched)
+    """Which nodes the events between two positions change: what `sync` is to be told."""
+
     def __init__(self, folder: Path, embedder: Embedder) -> None:
         self.folder = folder.absolute()
         self._embedder = embedder
@@ -63,10 +67,10 @@ class Mirror:
         note = generations.read_note(generation) if generation else None
         return note.position if note else 0
 
-    def sync(self, graph: BeliefGraph, position: int, touched: Iterable[NodeId]) -> None:
-        """Bring the touched nodes to their present state.
+    def sync(self, graph: BeliefGraph, position: int, changed: Iterable[NodeId]) -> None:
+        """Bring the changed nodes to their present state.
 
-        `graph` is as it is at `position`, and `touched` what events after the checkpoint changed (`changes.touched`).
+        `graph` is as it is at `position`, and `changed` what the events after the checkpoint touched.
         Interrupted at any point, it is made good by being done again. What has been forgotten leaves no text behind:
         neither in a collection nor, since the whole generation is replaced, on the disk.
 
@@ -78,7 +82,7 @@ class Mirror:
                     f"the mirror is at position {self.checkpoint()} of the log, ahead of {position}",
                     hint="read the log again; or rebuild the mirror, if it is to go back",
                 )
-            generation, node_ids = self._take(), list(dict.fromkeys(touched))
+            generation, node_ids = self._take(), list(dict.fromkeys(changed))
             if generation is None or len(node_ids) >= MANY or _worn(generation) or generations.is_marked(generation):
                 self.rebuild(graph, position)
             elif not node_ids or self._update(generation, graph, node_ids):

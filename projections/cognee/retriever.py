@@ -103,6 +103,20 @@ def belief_retriever() -> Any:
             """Return one passage for each belief."""
             return [belief.text() for belief in retrieved_objects or []]
 
+        async def get_completion_from_context(
+            self,
+            query: str | None = None,
+            query_batch: Any = None,  # noqa: ARG002  # Cognee's signature
+            retrieved_objects: Any = None,
+            context: list[str] | None = None,
+            **turn: Any,
+        ) -> list[Any]:
+            """Return what Cognee's model makes of the passages."""
+            answers: list[Any] = await super().get_completion_from_context(
+                query=query, retrieved_objects=retrieved_objects, context="\n".join(context or []), **turn
+            )
+            return answers
+
         def get_context_evidence(
             self,
             retrieved_objects: Any,

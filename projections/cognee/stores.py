@@ -182,12 +182,14 @@ class Stores:
             vector_engine_cache,
         )
 
+        # Forced, because an eviction that waits for the last holder is finished by whoever collects the garbage: if that
+        # is a thread inside the cache, it waits for itself for ever.
         if graph_engine_cache.is_cached(**self._graph_config):
             await create_graph_engine(**self._graph_config).close()
-            graph_engine_cache.evict(**self._graph_config)
+            graph_engine_cache.evict(force_close=True, **self._graph_config)
         if vector_engine_cache.is_cached(**self._vector_config):
             await create_vector_engine(**self._vector_config).close()
-            vector_engine_cache.evict(**self._vector_config)
+            vector_engine_cache.evict(force_close=True, **self._vector_config)
 
 
 # --- the loop --------------------------------------------------------------------------------------------
