@@ -58,9 +58,14 @@ def snapshot(graph: BeliefGraph) -> dict[str, Any]:
     }
 
 
+DIGEST_FORMAT = "v1"
+"""Raised when `snapshot` says more or otherwise: digests of different formats cannot be compared."""
+
+
 def digest(graph: BeliefGraph) -> str:
-    """Return the SHA-256 of the whole state, in hexadecimal."""
-    return hashlib.sha256(orjson.dumps(snapshot(graph), option=orjson.OPT_SORT_KEYS)).hexdigest()
+    """Return the digest of the whole state: its format and the SHA-256 in hexadecimal, `v1-5e88…`."""
+    state = orjson.dumps(snapshot(graph), option=orjson.OPT_SORT_KEYS)
+    return f"{DIGEST_FORMAT}-{hashlib.sha256(state).hexdigest()}"
 
 
 def describe(graph: BeliefGraph, node: Node) -> dict[str, Any]:
@@ -140,6 +145,12 @@ class Recall:
     hits: tuple[dict[str, Any], ...]
     conflicts: tuple[dict[str, Any], ...]
     frontier: tuple[dict[str, Any], ...]
+
+
+def may_be_cited(graph: BeliefGraph, node_id: NodeId) -> bool:
+    """Return whether recall may speak of the node: it is alive, or an open conflict that is shown as one."""
+    node = graph.nodes.get(node_id)
+    return node is not None and node.state in {"alive", "contested"}
 
 
 def recall(graph: BeliefGraph, hits: Iterable[Hit]) -> Recall:

@@ -1,13 +1,13 @@
 """What recall says of graphs of the past: the same vectors, the truth-states of the point asked about."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from falsify.belief.graph import BeliefGraph, Question
 from falsify.events import NodeId
 from falsify.ports import Embedder
-from projections.beliefs import Recall, recall
+from projections.beliefs import Recall, may_be_cited, recall
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,11 +37,8 @@ class Asker:
 
     def recall(self, graph: BeliefGraph, query: str, *, limit: int) -> Recall:
         """Return what may be cited in answer to a query, by the truth-states of `graph`."""
-
-        def may_be_cited(node_id: NodeId) -> bool:
-            return node_id in graph.nodes and graph.nodes[node_id].state in {"alive", "contested"}
-
-        return recall(graph, self._table.search(query, limit=limit, within=FARTHEST, admit=may_be_cited))
+        admit = partial(may_be_cited, graph)
+        return recall(graph, self._table.search(query, limit=limit, within=FARTHEST, admit=admit))
 
     def nearest(self, graph: BeliefGraph, query: str, *, limit: int) -> list[NodeId]:
         """Return the nodes of `graph` nearest to a query, whatever their state, the forgotten too."""

@@ -63,7 +63,9 @@ class Checkpoint(Part):
     valid_at: Annotated[Moment, Field(description="only claims asserted by this date: what was true then")] = ""
     digest: Annotated[
         str,
-        Field(pattern=r"^([0-9a-f]{64})?$", description="the digest of the whole state (`falsify replay --digest`)"),
+        Field(
+            pattern=r"^(v\d+-[0-9a-f]{64})?$", description="the digest of the whole state (`falsify replay --digest`)"
+        ),
     ] = ""
     snapshot: Annotated[
         str,

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from surfaces.commands.session import unicode_out
+from surfaces.terminal import unicode_out
 
 MARKS: dict[str, tuple[str, str, str]] = {
     "alive": ("●", "+", "green"),

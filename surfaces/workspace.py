@@ -36,7 +36,7 @@ from falsify.errors import ConflictError, InvalidInputError, NotFoundError, Stal
 from falsify.events import Event, NodeId, Recorded
 from falsify.log import Command, EventLog, canonical, open_log
 from falsify.ports import Candidate, Clock, Embedder, Judge, Relation, Statement
-from projections.beliefs import BELIEFS, Recall, recall
+from projections.beliefs import BELIEFS, Recall, may_be_cited, recall
 from projections.obituary import REGISTER, Reason, why
 from replay.cutoff import NOW, Cutoff
 from replay.replayer import View, replay, view
@@ -288,9 +288,11 @@ class Workspace:
 
         def decide(graph: BeliefGraph) -> list[BeliefEvent]:
             findings: list[Finding] = []
+            titles = {s.id: s.title for s in graph.sources.values()} | {s.id: s.title for s in file.sources if s.title}
             if judged:
                 for evidence_id, entry in claims(graph, file):
-                    fact = Statement(entry.claim, entry.source_id, entry.quote, entry.asserted_at)
+                    title = titles.get(entry.source_id) or entry.source_id
+                    fact = Statement(entry.claim, title, entry.quote, entry.asserted_at)
                     findings += self._examine(graph, evidence_id, fact)
             try:
                 return ingest(graph, file, person=self.settings.actor, findings=findings)
@@ -434,7 +436,8 @@ class Workspace:
     def view(self, cutoff: Cutoff = NOW, *, valid_at: str = "") -> View:
         """Return what was believed at the cutoff."""
         if cutoff == NOW and not valid_at:
-            return View(self.stream, self.log.head().position, "", self.graph)
+            graph = self.graph
+            return View(self.stream, self._position, "", graph)
         return view(self.log, self.stream, cutoff, valid=valid_at)
 
     def vectors(self, graph: BeliefGraph) -> "VectorTable":
@@ -444,11 +447,8 @@ class Workspace:
     def recall(self, query: str, *, limit: int = 5, graph: BeliefGraph | None = None) -> Recall:
         """Return what may be cited in answer to a query: living nodes and open conflicts."""
         graph = graph or self.graph
-
-        def may_be_cited(node_id: NodeId) -> bool:
-            return graph.nodes[node_id].state in {"alive", "contested"}
-
-        return recall(graph, self.vectors(graph).search(query, limit=limit, within=2.0, admit=may_be_cited))
+        admit = partial(may_be_cited, graph)
+        return recall(graph, self.vectors(graph).search(query, limit=limit, within=2.0, admit=admit))
 
     def why(self, name: str, cutoff: Cutoff = NOW) -> Reason:
         """Return why a node is in the state it is in."""

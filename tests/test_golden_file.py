@@ -46,7 +46,7 @@ checkpoints:
   - as_of: 2021-03-15
     valid_at: 2020-12-31
     snapshot: x.json
-    digest: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+    digest: v1-9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
   - frontier: {Why?: A, Q-12: null}
     standings: {A: 1, B: -0.5}
     confidence: {K: 0.72}
@@ -66,7 +66,7 @@ checkpoints:
                 as_of="2021-03-15",
                 valid_at="2020-12-31",
                 snapshot="x.json",
-                digest="9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                digest="v1-9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
             ),
             Checkpoint(
                 frontier={"Why?": "A", "Q-12": None},
@@ -191,7 +191,7 @@ checkpoints = told(
     Checkpoint,
     epoch=st.none() | st.integers(0, 5),
     valid_at=st.sampled_from(["", "2021-03-15", "2021-03-15T10:00:00Z"]),
-    digest=st.sampled_from(["", "0" * 64, "1e10" * 16]),
+    digest=st.sampled_from(["", "v1-" + "0" * 64, "v1-" + "1e10" * 16]),
     snapshot=st.sampled_from(["", "x.json"]),
     labels=st.dictionaries(words, states, max_size=4),
     frontier=st.dictionaries(words, st.none() | words, max_size=2),
@@ -222,7 +222,7 @@ def test_a_golden_file_reads_like_this():
         checkpoints=(
             Checkpoint(
                 epoch=1,
-                digest="0" * 64,
+                digest="v1-" + "0" * 64,
                 labels={"E-12": "alive", "K": "forgotten"},
                 frontier={"Why: this?": "H-3", "Q2": None},
                 standings={"A": 0.5},
@@ -240,7 +240,7 @@ log: x.log.jsonl
 stream: project:main
 checkpoints:
   - epoch: 1
-    digest: '{"0" * 64}'
+    digest: v1-{"0" * 64}
     labels:
       E-12: alive  # A claim over lines, long long long long long long long long long long long long long long…
       K: forgotten
@@ -301,7 +301,7 @@ def test_the_failures_that_the_manual_shows_are_what_is_told(tmp_path):
     golden_text = committed[path].decode()
     epoch_1 = golden_text.index("  - epoch: 1")
     other_label = golden_text[:epoch_1] + golden_text[epoch_1:].replace("K: forgotten", "K: alive", 1)
-    digest = re.compile(r"digest: [0-9a-f]{4}").search(golden_text, epoch_1)
+    digest = re.compile(r"digest: v1-[0-9a-f]{4}").search(golden_text, epoch_1)
     other_digest = golden_text[: digest.end() - 4] + "c0de" + golden_text[digest.end() :]
     records = committed[log].splitlines(keepends=True)
     flip = next(n for n, line in enumerate(records) if b"belief.conclusion_invalidated" in line)

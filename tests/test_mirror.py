@@ -1,5 +1,6 @@
 """The mirror in the real stores, through Cognee's own engines and its own recall."""
 
+import gc
 import json
 import os
 import random
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,7 +34,10 @@ from tests.mirror_world import (
     texts_under,
 )
 
-pytestmark = pytest.mark.cognee
+pytestmark = [
+    pytest.mark.cognee,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning:(cognee|pydantic|alembic)"),
+]
 
 ROUNDS = int(os.environ.get("FALSIFY_CRASH_ROUNDS", "1"))
 ROOT = Path(__file__).parent.parent
@@ -521,6 +526,35 @@ def test_threads_share_a_mirror(mirror):
         thread.join()
     assert answers == [{world.id("E_email"), world.id("B")}] * 12
     assert mirror.compare(world.graph) == []
+
+
+def test_closing_leaves_nothing_for_the_garbage_collector_to_wait_for(mirror):
+    from cognee.infrastructure.databases.utils.closing_lru_cache import _DECORATED_CACHES
+
+    async def keep():
+        from cognee.infrastructure.databases.graph import get_graph_engine
+        from cognee.infrastructure.databases.vector import get_vector_engine_async
+
+        handles = [await get_graph_engine(), await get_vector_engine_async()]
+        assert all(handle.name for handle in handles[1:])
+        assert await handles[0].is_empty()
+        return handles
+
+    mirror.rebuild(InMemory("Why?").graph, 0)
+    kept = mirror.run(keep)
+    mirror.close()
+
+    def collect():
+        with ExitStack() as inside:
+            for cache in _DECORATED_CACHES:
+                inside.enter_context(cache._lock)
+            kept.clear()
+            gc.collect()
+
+    collector = threading.Thread(target=collect, daemon=True)
+    collector.start()
+    collector.join(timeout=20)
+    assert not collector.is_alive()
 
 
 # --- crashes ---------------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ class Project:
 
     def run(self, *arguments, subprocess=False):
         # However Falsify came to be here, the plugin is loaded once.
-        plugin = ("-p", "no:falsify", "-p", "replay.pytest_plugin", "-p", "no:cacheprovider", "-p", "no:warnings")
+        plugin = ("-p", "no:falsify", "-p", "falsify_pytest", "-p", "no:cacheprovider", "-p", "no:warnings")
         run = self.pytester.runpytest_subprocess if subprocess else self.pytester.runpytest_inprocess
         return run(*plugin, *arguments)
 
@@ -185,11 +185,11 @@ def test_a_fault_of_the_program_keeps_its_traceback(project, monkeypatch):
 
 def test_importing_the_plugin_imports_nothing_but_pytest():
     script = (
-        "import sys, pytest; before = set(sys.modules); import replay.pytest_plugin; "
+        "import sys, pytest; before = set(sys.modules); import falsify_pytest; "
         "print(*sorted(set(sys.modules) - before))"
     )
     ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert ran.stdout.split() == ["replay", "replay.pytest_plugin"]
+    assert ran.stdout.split() == ["falsify_pytest"]
 
 
 HEAVY = ("numpy", "onnxruntime", "tokenizers", "pydantic", "yaml", "orjson", "falsify", "projections")

@@ -366,6 +366,19 @@ def test_the_first_digest_that_differs_is_named(golden, story):
     assert golden.told() == [f"epoch 1: the digest is {digests[1]}, expected {'b' * 64}; those before it agree"]
 
 
+def test_a_digest_of_another_date_is_not_what_an_epoch_is_compared_with(golden):
+    golden.expect(
+        {"epoch": 0, "valid_at": "2021-02-01", "digest": "a" * 64},
+        {"epoch": 1, "digest": "a" * 64},
+        {"valid_at": "2021-02-01", "digest": "a" * 64},
+    )
+    assert [told.split("; ")[1] for told in golden.told()] == [
+        "those before it agree",
+        "those before it agree",
+        "epoch 0, valid at 2021-02-01 is the first to differ",
+    ]
+
+
 def test_with_a_snapshot_what_differs_is_listed(golden, story):
     kept = golden.folder / "then.json"
     kept.write_bytes(orjson.dumps(view(story.log, STREAM, Cutoff(epoch=0)).as_json(), option=orjson.OPT_SORT_KEYS))

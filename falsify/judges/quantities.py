@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
+from falsify.judges.times import Time, times
+
 
 @dataclass(frozen=True, slots=True)
 class Amount:
@@ -36,24 +38,6 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class Time:
-    """A date or a time of day, as far as the text gives it."""
-
-    parts: tuple[tuple[str, int], ...]
-    text: str
-    span: tuple[int, int]
-
-    def comparable(self, other: "Time") -> bool:
-        """Whether both give a year, a month, or whatever it is."""
-        return bool({name for name, _ in self.parts} & {name for name, _ in other.parts})
-
-    def agrees(self, other: "Time") -> bool:
-        """Whether no part that both give differs."""
-        mine, theirs = dict(self.parts), dict(other.parts)
-        return all(mine[name] == theirs[name] for name in mine.keys() & theirs.keys())
-
-
-@dataclass(frozen=True, slots=True)
 class Serial:
     """One of several that bear numbers: floor 3, Python 3.8, v2."""
 
@@ -75,13 +59,13 @@ class Quantities:
 def quantities(text: str) -> Quantities:
     """Read the amounts, dates and serial numbers of a text. Spans are places in `plain(text)`."""
     source = plain(text)
-    times = tuple(_times(source))
+    found_times = tuple(times(source))
     rest = list(source)
-    for time in times:
+    for time in found_times:
         rest[slice(*time.span)] = " " * (time.span[1] - time.span[0])
     found = tuple(_numbers("".join(rest)))
     amounts = tuple(number for number in found if isinstance(number, Amount))
-    return Quantities(amounts, times, tuple(number for number in found if isinstance(number, Serial)))
+    return Quantities(amounts, found_times, tuple(number for number in found if isinstance(number, Serial)))
 
 
 def plain(text: str) -> str:
@@ -126,87 +110,6 @@ _ENDINGS: Final = (
 def _undouble(word: str) -> str:
     return word[:-1] if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouls" else word
 
-
-# --- dates -----------------------------------------------------------------------------------------------------
-
-_MONTHS: Final = "january february march april may june july august september october november december".split()  # noqa: SIM905  # as it is read
-_MONTH: Final = (
-    r"(?P<month>Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|"
-    r"Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
-)
-_YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
-_DAY: Final = (
-    r"(?P<day>(?:[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|"
-    r"eleventh|twelfth)"
-)
-_ORDINALS: Final = {
-    word: number
-    for number, word in enumerate(
-        ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"], 1
-    )
-} | {"twelfth": 12}
-_WEEKDAYS: Final = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-
-_BEFORE_A_YEAR: Final = "(?:in|by|until|since|before|after|during|from|to|of|for|year|late|early|mid|throughout|the)"
-
-_TIME_PATTERNS: Final = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"\b{_YEAR}-(?P<m>0[1-9]|1[0-2])(?:-(?P<d>0[1-9]|[12]\d|3[01]))?\b",
-        rf"\b(?:the )?{_DAY}(?: of)? {_MONTH}(?:,? {_YEAR}\b)?",
-        rf"\b{_MONTH} {_DAY}\b(?!\s*%)(?:,? {_YEAR}\b)?",
-        rf"\b{_MONTH}(?: of)?(?:,? {_YEAR}\b)",
-        rf"\bQ(?P<quarter>[1-4])(?:[ /]{_YEAR})?\b",
-        r"\b(?P<hour>1[0-2]|[1-9])(?::(?P<minute>[0-5]\d))? ?(?P<half>[ap])\.?m\b",
-        r"\b(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?::[0-5]\d)?\b",
-        rf"\b(?:in|on|by|until|till|since|before|after|during|from|to|for|last|next|of|late|early|mid) {_MONTH}",
-        rf"\b{_MONTH}(?= (?:is|was|will|and|or|to)\b|[.,;]|$)",
-        rf"(?:\b{_BEFORE_A_YEAR} |\(){_YEAR}\b(?!,\d)",
-        r"\b(?P<weekday>Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b",
-    )
-)
-
-
-def _times(text: str) -> Iterator[Time]:
-    """Yield the dates and times of day, without overlap; the longer patterns come first."""
-    taken: set[int] = set()
-    found: list[Time] = []
-    for pattern in _TIME_PATTERNS:
-        for match in pattern.finditer(text):
-            groups = {name: value for name, value in match.groupdict().items() if value}
-            start = min(match.start(name) for name in groups)
-            span = start, match.end()
-            if taken.isdisjoint(range(*span)):
-                taken.update(range(*span))
-                found.append(Time(tuple(sorted(_parts(groups).items())), text[slice(*span)].rstrip(".,"), span))
-    yield from sorted(found, key=lambda time: time.span)
-
-
-def _parts(groups: dict[str, str]) -> dict[str, int]:
-    parts: dict[str, int] = {}
-    for name, value in groups.items():
-        match name:
-            case "year" | "quarter":
-                parts[name] = int(value)
-            case "m":
-                parts["month"] = int(value)
-            case "d":
-                parts["day"] = int(value)
-            case "month":
-                parts["month"] = next(i for i, month in enumerate(_MONTHS, 1) if month.startswith(value[:3].casefold()))
-            case "day":
-                parts["day"] = _ORDINALS.get(value) or int(re.sub(r"\D", "", value))
-            case "weekday":
-                parts["weekday"] = next(i for i, day in enumerate(_WEEKDAYS) if day.startswith(value.casefold()))
-    if "hour" in groups:
-        hour = (
-            int(groups["hour"]) % 12 + (12 if groups["half"] == "p" else 0) if "half" in groups else int(groups["hour"])
-        )
-        parts["minute"] = hour * 60 + int(groups.get("minute", "0"))
-    return parts
-
-
-# --- amounts ---------------------------------------------------------------------------------------------------
 
 _DIMENSIONS: Final[dict[str, dict[str, float]]] = {
     "%": {"%": 1, "percent": 1, "per cent": 1, "pct": 1},
@@ -398,8 +301,9 @@ def _number(text: str, match: re.Match[str]) -> Amount | Serial | None:
         name = match["currency"].strip()
     low, high = _interval(_value(match), before, match)
     nouns = frozenset() if name else _nouns(text[match.end() :])
-    shown = _with_bound(before, text[match.start() : end].strip())
-    return Amount(low * factor, high * factor, name, nouns, shown, (match.start(), end))
+    bound = _BOUND.search(before)
+    span = (bound.start() if bound else match.start(), end)
+    return Amount(low * factor, high * factor, name, nouns, text[slice(*span)].strip(), span)
 
 
 def _joins_range(text: str, end: int, start: int) -> bool:
@@ -451,11 +355,6 @@ def _interval(value: float, before: str, match: re.Match[str]) -> tuple[float, f
     if bound["above"]:
         return math.nextafter(value, math.inf) if strict else value, math.inf
     return value - abs(value) * 0.15, value + abs(value) * 0.15
-
-
-def _with_bound(before: str, shown: str) -> str:
-    bound = _BOUND.search(before)
-    return f"{bound[0].strip()} {shown}" if bound else shown
 
 
 def _nouns(after: str) -> frozenset[str]:

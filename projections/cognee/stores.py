@@ -182,8 +182,8 @@ class Stores:
             vector_engine_cache,
         )
 
-        # Forced, because an eviction that waits for the last holder is finished by whoever collects the garbage: if that
-        # is a thread inside the cache, it waits for itself for ever.
+        # Forced: an eviction that waits for the last holder is finished by whichever thread collects the garbage, and
+        # if that one is inside the cache just then, it waits for itself for ever.
         if graph_engine_cache.is_cached(**self._graph_config):
             await create_graph_engine(**self._graph_config).close()
             graph_engine_cache.evict(force_close=True, **self._graph_config)

@@ -1,6 +1,5 @@
 """What all commands share: the common options, the workspace they work on, and how an answer is printed."""
 
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -9,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
+
+from falsify.errors import CheckFailedError
 
 if TYPE_CHECKING:
     from replay.cutoff import Cutoff
@@ -49,6 +50,12 @@ class Session:
         if outcome.replayed:
             note("this key was used before with the same words: here is the first answer again")
         self.show(outcome.as_json(), render)
+
+    def fail(self, message: str) -> int:
+        """Return the exit code of a check that failed; say so, unless the JSON document shown has said it."""
+        if not self.as_json:
+            raise CheckFailedError(message)
+        return CheckFailedError.exit_code
 
     def show_bytes(self, document: bytes) -> None:
         """Print a document as it is, with one newline after it."""
@@ -109,12 +116,6 @@ def cutoff(epoch: int | None, position: int | None, as_of: str | None) -> "Cutof
     from replay.cutoff import Cutoff
 
     return Cutoff(epoch=epoch, position=position, as_of=as_of)
-
-
-def unicode_out() -> bool:
-    """Return whether the terminal takes characters beyond ASCII."""
-    encoding = (getattr(sys.stdout, "encoding", "") or "").lower().replace("-", "")
-    return encoding.startswith("utf") or os.environ.get("PYTHONIOENCODING", "").lower().startswith("utf")
 
 
 def _dump(value: Any) -> bytes:

@@ -44,6 +44,7 @@ def timeline(session: Session) -> None:
 
 
 @click.command()
+@click.argument("more", nargs=-1, type=click.Path(path_type=Path), metavar="[GOLDEN]...")
 @at_a_cutoff
 @click.option("--digest", "only_digest", is_flag=True, help="Print one line: the digest of the state.")
 @click.option(
@@ -66,15 +67,17 @@ def replay(
     only_digest: bool,
     mirror_to: Path | None,
     golden: tuple[Path, ...],
+    more: tuple[Path, ...],
     **when: Any,
-) -> None:
+) -> int:
     """What was believed at an epoch, a position or a date: the same prefix gives the same bytes, everywhere.
 
     --as-of asks what was known then; --valid-at what was true then; they compose. With --check no workspace is needed.
     """
+    if more and not golden:
+        raise click.UsageError("files are for --check: a point in the log is named by --epoch, --position or --as-of")
     if golden:
-        _check(session, golden)
-        return
+        return _check(session, (*golden, *more))
     from projections.beliefs import digest
     from surfaces.text import replayed
 
@@ -85,8 +88,9 @@ def replay(
             note(f"Cognee's graph at position {view.position} is in {mirror_to}")
         if only_digest:
             click.echo(digest(view.graph))
-            return
-        session.show(view.as_json(), replayed)
+        else:
+            session.show(view.as_json(), replayed)
+    return 0
 
 
 @click.command()
@@ -121,7 +125,7 @@ def record_golden(session: Session, name: str, folder: Path, queries: tuple[str,
 
     Commit both; `falsify replay --check NAME.golden.yaml`, or pytest, replays them.
     """
-    from replay.scenario import record
+    from replay.recording import record
 
     with session.workspace() as workspace:
         paths = record(
@@ -136,17 +140,16 @@ def record_golden(session: Session, name: str, folder: Path, queries: tuple[str,
     session.show({"written": [str(path) for path in paths]}, lambda told: (f"wrote {path}" for path in told["written"]))
 
 
-def _check(session: Session, goldens: tuple[Path, ...]) -> None:
+def _check(session: Session, goldens: tuple[Path, ...]) -> int:
     from falsify.embedders.bundled import BundledEmbedder
-    from falsify.errors import CheckFailedError
     from replay.scenario import check
     from surfaces.text import checked
 
-    reports = [check(path, embedder=BundledEmbedder()) for path in goldens]
+    embedder = BundledEmbedder()
+    reports = [check(path, embedder=embedder) for path in goldens]
     session.show([report.as_json() for report in reports], checked)
     failed = sum(not report.ok for report in reports)
-    if failed:
-        raise CheckFailedError(f"{failed} of {len(reports)} replay tests failed")
+    return session.fail(f"{failed} of {len(reports)} replay tests failed") if failed else 0
 
 
 def _speaks_of(body: dict[str, Any], node_id: str | None) -> bool:

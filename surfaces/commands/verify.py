@@ -15,12 +15,11 @@ from surfaces.commands.session import Session, common
     help="A head that `falsify status` printed earlier: the log must still hold it.",
 )
 @common
-def verify(session: Session, with_mirror: bool, anchor: str | None) -> None:
+def verify(session: Session, with_mirror: bool, anchor: str | None) -> int:
     """Check the hash chain, every recorded flip, labels from scratch, checkpoints, claims index and mirror.
 
     Says what is wrong and where, and ends with 1; nothing is mended. An index or mirror can be rebuilt from the log.
     """
-    from falsify.errors import CheckFailedError
     from surfaces.health import verify as check
     from surfaces.text import verified
 
@@ -28,8 +27,7 @@ def verify(session: Session, with_mirror: bool, anchor: str | None) -> None:
         report: list[dict[str, Any]] = check(workspace, with_mirror=with_mirror, anchor=_anchor(anchor))
     session.show(report, verified)
     faults = sum(len(part["faults"]) for part in report)
-    if faults:
-        raise CheckFailedError(f"{faults} {'fault' if faults == 1 else 'faults'} found")
+    return session.fail(f"{faults} {'fault' if faults == 1 else 'faults'} found") if faults else 0
 
 
 def _anchor(text: str | None) -> tuple[int, bytes] | None:

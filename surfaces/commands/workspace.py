@@ -68,16 +68,14 @@ def status(session: Session) -> None:
 
 @click.command()
 @common
-def doctor(session: Session) -> None:
+def doctor(session: Session) -> int:
     """Check this machine and this installation: Python, packages, bundled models, judge, workspace."""
-    from falsify.errors import CheckFailedError
     from surfaces.health import examine
     from surfaces.text import examined
 
     findings = examine(session.folder)
     session.show(findings, examined)
-    if not all(finding["ok"] for finding in findings):
-        raise CheckFailedError("something here needs attention")
+    return 0 if all(finding["ok"] for finding in findings) else session.fail("something here needs attention")
 
 
 @click.command()

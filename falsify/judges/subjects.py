@@ -1,0 +1,120 @@
+"""Whether two sentences speak of the same thing at all: two heads of two companies are no contradiction."""
+
+import re
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Final
+
+from falsify.judges.quantities import stem
+from falsify.judges.reading import STOP, Reading, change, word_set
+
+
+def told_apart(new: Reading, old: Reading, conflicts: Sequence[str]) -> str:
+    """Return why two sentences, between which these conflicts were seen, are about different things, or ""."""
+    return _other_subject(new, old) or _other_serial(new, old, conflicts) or _other_period(new, old, conflicts)
+
+
+def _other_subject(new: Reading, old: Reading) -> str:
+    """Tell subjects apart: "the head of X is A" and "the head of Y is B", "the red line" and "the blue line".
+
+    The model takes any two sentences for descriptions of one scene, so it calls these a contradiction. Names decide;
+    without names, one differing word ("red", "blue") or a long common predicate does.
+    """
+    ours, theirs = bare(new.tokens), bare(old.tokens)
+    anchor = _common_verb(ours, theirs)
+    if anchor is None:
+        return ""
+    mine, its = ours[: anchor[0]], theirs[: anchor[1]]
+    rest = ours[anchor[0] :], theirs[anchor[1] :]
+    if _content(mine) <= _content(rest[1]) or _content(its) <= _content(rest[0]):
+        return ""  # turned round: "A is the head" and "the head is B"
+    names = _names(mine, opening=ours[0] == new.tokens[0]), _names(its, opening=theirs[0] == old.tokens[0])
+    if all(names):
+        differ = _disjoint(*names)
+    else:
+        frame = sum(
+            1 for _ in takewhile(lambda pair: pair[0].casefold() == pair[1].casefold(), zip(*rest, strict=False))
+        )
+        ours_only, theirs_only = _content(mine) - _content(its), _content(its) - _content(mine)
+        contrast = bool(_content(mine) & _content(its)) and len(ours_only) == len(theirs_only) == 1
+        differ = bool(ours_only and theirs_only) and (contrast or frame >= _LONG_FRAME)
+    if not differ or (_said_alike(*rest) and _only_one(rest[0], new.text)):
+        return ""
+    return f'they are about "{" ".join(mine)}" and "{" ".join(its)}"'
+
+
+_LONG_FRAME: Final = 4
+_COPULAS: Final = word_set("is was are were has had have will would can could may must")
+_UNIQUE: Final = re.compile(
+    r"\b(?:is|was|are|were|became|remains) the\b|\b(?:chosen|selected|won|wins|appointed|elected|named|picked|awarded|"
+    r"founded|invented|discovered|wrote|written|leads|led|heads|headed|runs|owns|owned)\b",
+    re.IGNORECASE,
+)
+
+
+def bare(tokens: Sequence[str]) -> list[str]:
+    """Return the words without articles."""
+    return [
+        word
+        for place, word in enumerate(tokens)
+        if word.casefold() not in {"a", "an", "the"} or (place and word == "A")  # team A has no article
+    ]
+
+
+def _common_verb(ours: Sequence[str], theirs: Sequence[str]) -> tuple[int, int] | None:
+    """Return where both have the same verb, as far as endings tell."""
+    for place, token in enumerate(ours[1:], 1):
+        if token in _COPULAS or (len(token) > 3 and token.islower() and token.endswith(("s", "ed"))):
+            other = next((i for i, word in enumerate(theirs[1:], 1) if word == token), None)
+            if other is not None:
+                return place, other
+    return None
+
+
+def _names(tokens: Sequence[str], *, opening: bool) -> frozenset[str]:
+    """Return the proper names among the first words; the word that opens a sentence may owe its capital to that."""
+    capital = [token[0].isupper() for token in tokens]
+    if capital[0] and opening and not (tokens[0][1:2].isupper() or capital[1:2] == [True]):
+        capital[0] = False
+    return frozenset(token.casefold() for token, is_name in zip(tokens, capital, strict=True) if is_name)
+
+
+def _content(tokens: Sequence[str]) -> frozenset[str]:
+    return frozenset(stem(token) for token in tokens if token.casefold() not in STOP and not token.isdigit())
+
+
+def _disjoint(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Whether each has a word that the other lacks, and neither is the other's initials."""
+    initials = {"".join(sorted(word[0] for word in words)) for words in (ours, theirs)}
+    short = {"".join(sorted(word)) for words in (ours, theirs) if len(words) == 1 for word in words}
+    return bool(ours - theirs and theirs - ours) and not initials & short
+
+
+def _said_alike(ours: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Whether what is said after the verb is the same, so that only the subjects differ."""
+    return _content(ours) == _content(theirs)
+
+
+def _only_one(predicate: Sequence[str], text: str) -> bool:
+    """Whether only one can be what the predicate says: "is the head of security", "was chosen"."""
+    return bool(predicate) and bool(_UNIQUE.search(text))
+
+
+def _other_serial(new: Reading, old: Reading, conflicts: Sequence[str]) -> str:
+    """Tell things apart by their numbers, if there is more that differs: "v2 began", "v1 ends"."""
+    for serial in new.countables.serials:
+        rivals = [other for other in old.countables.serials if other.noun == serial.noun]
+        if rivals and not set(rivals) & set(new.countables.serials) and not change(new.text):
+            ours, theirs = (reading.words.keys() - {serial.noun} for reading in (new, old))
+            if conflicts or (ours - theirs and theirs - ours):
+                return f"they are about {serial.text} and {rivals[0].text}"
+    return ""
+
+
+def _other_period(new: Reading, old: Reading, conflicts: Sequence[str]) -> str:
+    """Tell times apart: each names a year, not the same one, and something else differs."""
+    ours, theirs = ({value for t in r.times() for name, value in t.parts if name == "year"} for r in (new, old))
+    differs = any(not reason.startswith("dates") for reason in conflicts)
+    if ours and theirs and not ours & theirs and differs and not change(new.text):
+        return f"they are about {min(ours)} and {min(theirs)}"
+    return ""
