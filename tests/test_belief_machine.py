@@ -201,8 +201,8 @@ def once(key, strategy):
 @given(
     strengths=st.permutations(STRENGTHS),
     depends=once(
-        lambda d: d[:2],
-        st.tuples(st.sampled_from(EVIDENCE + CONCLUSIONS), dependencies.map(lambda d: tuple(d.items()))),
+        lambda d: (d[0], str({**d[1], "critical": None})),
+        st.tuples(st.sampled_from(EVIDENCE + CONCLUSIONS), dependencies),
     ),
     weighs=once(lambda w: w[:2], st.tuples(evidence, st.sampled_from(HYPOTHESES), weights)),
     pairs=once(lambda p: frozenset(p[:2]), st.tuples(evidence, evidence, relations)),
@@ -240,7 +240,6 @@ def _say(beliefs, said, handle):
 
 
 def _depend(beliefs, said, node, dependency):
-    dependency = dict(dependency)
     for handle in {node, dependency.get("evidence")} & set(EVIDENCE):
         _say(beliefs, said, handle)
     parts = belief_file([], [{"id": node, "depends_on": [dependency]}] if node in CONCLUSIONS else [], [])

@@ -1,12 +1,11 @@
 """The mirror in the real stores, through Cognee's own engines and its own recall."""
 
+import asyncio
 import gc
 import json
 import os
 import random
-import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -18,7 +17,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from falsify.errors import ConflictError, DamagedError, InvalidInputError, NotFoundError
+from falsify.errors import ConflictError, DamagedError, InvalidInputError, NotFoundError, UnavailableError
+from falsify.judges.cognee_environment import undisturbed
 from projections.cognee import Mirror, cognee_id, generations, row_id, snapshot, touched
 from projections.cognee import mirror as mirror_module
 from projections.cognee.state import COLLECTIONS
@@ -41,25 +41,6 @@ pytestmark = [
 
 ROUNDS = int(os.environ.get("FALSIFY_CRASH_ROUNDS", "1"))
 ROOT = Path(__file__).parent.parent
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _no_network():
-    """Fail on whatever would leave the machine."""
-    connect, resolve = socket.socket.connect, socket.getaddrinfo
-
-    def guarded(self, address):
-        assert self.family == socket.AF_UNIX or address[0] in {"127.0.0.1", "::1"}, f"connected to {address}"
-        return connect(self, address)
-
-    def local(host, *rest, **more):
-        assert host in {None, "", "localhost", "127.0.0.1", "::1"}, f"looked {host} up"
-        return resolve(host, *rest, **more)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(socket.socket, "connect", guarded)
-        patch.setattr(socket, "getaddrinfo", local)
-        yield
 
 
 @pytest.fixture
@@ -463,6 +444,58 @@ def test_a_deletion_that_did_not_happen_is_loud(mirror, monkeypatch):
     assert mirror.compare(world.graph) == []
 
 
+def test_a_full_disk_leaves_the_mirror_as_it_was(mirror, monkeypatch):
+    world = company_x()
+    follow(mirror, world)
+    before, reached = mirror.read_back(), mirror.checkpoint()
+    audit(world)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(mirror_module.bulk, "build", full)
+    with pytest.raises(UnavailableError, match="No space left on device"):
+        mirror.rebuild(world.graph, len(world.events))
+    monkeypatch.undo()
+    assert (mirror.read_back(), mirror.checkpoint()) == (before, reached)
+    assert len(list(mirror.folder.glob("gen-*"))) == 1
+    follow(mirror, world)
+    assert mirror.compare(world.graph) == []
+
+
+def test_what_somebody_else_keeps_in_the_mirror_is_reported_and_does_not_stand_in_the_way(mirror):
+    world = company_x()
+    follow(mirror, world)
+
+    async def remember():
+        from cognee.infrastructure.databases.graph import get_graph_engine
+        from cognee.infrastructure.databases.vector import get_vector_engine_async
+        from cognee.infrastructure.engine import DataPoint
+        from cognee.tasks.storage import add_data_points
+
+        class Remark(DataPoint):
+            text: str
+            metadata: dict = {"index_fields": ["text"]}
+
+        await add_data_points([Remark(id="00000000-0000-0000-0000-000000000001", text="mine")])
+        evidence = cognee_id(world.id("E_qa"))
+        await (await get_graph_engine()).add_edge("00000000-0000-0000-0000-000000000001", evidence, "about", {})
+        assert await (await get_vector_engine_async()).has_collection("Remark_text")
+
+    mirror.run(remember)
+    theirs = [
+        f"00000000-0000-0000-0000-000000000001 -about-> {world.id('E_qa')}: in Cognee, not in the log",
+        "00000000-0000-0000-0000-000000000001 in Remark_text: in Cognee, not in the log",
+        "00000000-0000-0000-0000-000000000001: in Cognee, not in the log",
+    ]
+    assert mirror.compare(world.graph) == theirs
+    world.fact("Once more", weighs=[("B", "supports", 0.4)])
+    mirror.sync(world.graph, len(world.events), [*world.graph.nodes])
+    assert mirror.compare(world.graph) == theirs
+    mirror.rebuild(world.graph, len(world.events))
+    assert mirror.compare(world.graph) == []
+
+
 # --- one process at a time -------------------------------------------------------------------------------
 
 TAKE = """
@@ -507,6 +540,18 @@ def test_a_second_mirror_in_the_same_process_is_refused_too(mirror, folder):
     mirror.rebuild(InMemory("Why?").graph, 0)
     with pytest.raises(ConflictError, match="this process itself"):
         Mirror(folder, HashEmbedder()).recall("anything")
+
+
+def test_what_runs_in_the_mirror_cannot_call_it(mirror):
+    world = company_x()
+    follow(mirror, world)
+
+    async def call():
+        mirror.read_back()
+
+    with pytest.raises(asyncio.InvalidStateError, match="wait for itself"):
+        mirror.run(call)
+    assert mirror.compare(world.graph) == []
 
 
 def test_threads_share_a_mirror(mirror):
@@ -806,11 +851,6 @@ import os, sys
 from pathlib import Path
 from projections.cognee import Mirror, touched
 from tests.mirror_world import HashEmbedder, audit, company_x
-import socket
-def refuse(*_):
-    raise AssertionError("the network")
-socket.socket.connect = refuse
-socket.getaddrinfo = refuse
 os.chdir(sys.argv[2])
 world = company_x()
 with Mirror(Path(sys.argv[1]), HashEmbedder()) as mirror:
@@ -829,10 +869,9 @@ def test_nothing_is_printed_nothing_written_elsewhere_and_nobody_called(tmp_path
     here, home, temporary = (tmp_path / name for name in ("here", "home", "temporary"))
     for path in (here, home, temporary):
         path.mkdir()
-    environment = {**os.environ, "HOME": str(home), "TMPDIR": str(temporary), "PYTHONPATH": str(ROOT)}
-    for name in list(environment):
-        if re.match(r"COGNEE|LLM|EMBEDDING|TELEMETRY|SYSTEM_ROOT|DATA_ROOT", name):
-            del environment[name]
+    homes = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"), str(home))
+    environment = {**undisturbed(), **homes, "TMPDIR": str(temporary)}
+    environment["PYTHONPATH"] += f"{os.pathsep}{ROOT}"  # what is there already keeps the process off the network
     out, err = python(SILENT, tmp_path / "w" / "mirror", here, env=environment).communicate(timeout=120)
     assert (out, err) == ("done\n", "")
     assert [*here.iterdir(), *home.iterdir(), *temporary.iterdir()] == []

@@ -25,6 +25,7 @@ from tests.goldens.record import STORIES, tell
 from tests.histories import STREAM, History, company_x, histories, rewritten
 from tests.mirror_world import HashEmbedder, OtherEmbedder
 
+OTHER, ANOTHER = "v1-" + "a" * 64, "v1-" + "b" * 64
 QUERY = "When did X know of the defect?"
 GOLDENS = Path(__file__).parent / "goldens"
 
@@ -355,22 +356,22 @@ def test_a_name_that_the_log_does_not_know_is_told_and_nothing_else_of_its_check
 
 def test_the_first_digest_that_differs_is_named(golden, story):
     digests = [digest(view(story.log, STREAM, Cutoff(epoch=n)).graph) for n in (0, 1)]
-    golden.edit(digests[0], "a" * 64)
-    assert golden.told() == [f"epoch 0: the digest is {digests[0]}, expected {'a' * 64}; those before it agree"]
-    golden.edit(digests[1], "b" * 64)
+    golden.edit(digests[0], OTHER)
+    assert golden.told() == [f"epoch 0: the digest is {digests[0]}, expected {OTHER}; those before it agree"]
+    golden.edit(digests[1], ANOTHER)
     assert golden.told() == [
-        f"epoch 0: the digest is {digests[0]}, expected {'a' * 64}; those before it agree",
-        f"epoch 1: the digest is {digests[1]}, expected {'b' * 64}; epoch 0 is the first to differ",
+        f"epoch 0: the digest is {digests[0]}, expected {OTHER}; those before it agree",
+        f"epoch 1: the digest is {digests[1]}, expected {ANOTHER}; epoch 0 is the first to differ",
     ]
-    golden.edit("a" * 64, digests[0])
-    assert golden.told() == [f"epoch 1: the digest is {digests[1]}, expected {'b' * 64}; those before it agree"]
+    golden.edit(OTHER, digests[0])
+    assert golden.told() == [f"epoch 1: the digest is {digests[1]}, expected {ANOTHER}; those before it agree"]
 
 
 def test_a_digest_of_another_date_is_not_what_an_epoch_is_compared_with(golden):
     golden.expect(
-        {"epoch": 0, "valid_at": "2021-02-01", "digest": "a" * 64},
-        {"epoch": 1, "digest": "a" * 64},
-        {"valid_at": "2021-02-01", "digest": "a" * 64},
+        {"epoch": 0, "valid_at": "2021-02-01", "digest": OTHER},
+        {"epoch": 1, "digest": OTHER},
+        {"valid_at": "2021-02-01", "digest": OTHER},
     )
     assert [told.split("; ")[1] for told in golden.told()] == [
         "those before it agree",
@@ -382,7 +383,7 @@ def test_a_digest_of_another_date_is_not_what_an_epoch_is_compared_with(golden):
 def test_with_a_snapshot_what_differs_is_listed(golden, story):
     kept = golden.folder / "then.json"
     kept.write_bytes(orjson.dumps(view(story.log, STREAM, Cutoff(epoch=0)).as_json(), option=orjson.OPT_SORT_KEYS))
-    golden.expect({"epoch": 1, "digest": "a" * 64, "snapshot": "then.json"})
+    golden.expect({"epoch": 1, "digest": OTHER, "snapshot": "then.json"})
     first, *since = golden.told()
     assert first.startswith("epoch 1: the digest is ")
     assert "epoch 1: since then.json: epoch 0 is now 1" in since
@@ -399,7 +400,7 @@ def test_with_a_snapshot_what_differs_is_listed(golden, story):
 def test_a_snapshot_that_is_none_is_said_so(golden, content, message):
     if content is not None:
         (golden.folder / "then.json").write_bytes(content)
-    golden.expect({"epoch": 1, "digest": "a" * 64, "snapshot": "then.json"})
+    golden.expect({"epoch": 1, "digest": OTHER, "snapshot": "then.json"})
     assert message in golden.told()[-1]
 
 
@@ -409,7 +410,7 @@ def test_many_differences_are_cut_short(tmp_path):
     history.ingest(evidence=claims)
     golden = Golden(tmp_path, history)
     (tmp_path / "then.json").write_bytes(orjson.dumps(view(history.log, STREAM, Cutoff(position=0)).as_json()))
-    golden.expect({"digest": "a" * 64, "snapshot": "then.json"})
+    golden.expect({"digest": OTHER, "snapshot": "then.json"})
     told = golden.told()
     assert len(told) == 22
     assert told[-1].endswith("and 12 more")

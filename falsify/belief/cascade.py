@@ -52,6 +52,7 @@ class Draft:
     """The events of a decision so far, and the graph as it would be after them."""
 
     def __init__(self, graph: BeliefGraph) -> None:
+        self.before = graph
         self.graph = graph.branch()
         self.events: list[BeliefEvent] = []
         self._changed: dict[NodeId, None] = {}
@@ -84,12 +85,32 @@ class Draft:
     def _rate_hypotheses(self) -> list[NodeId]:
         """Supersede and reinstate hypotheses; return the supports of those that changed."""
         supporters: list[NodeId] = []
-        for hypothesis in _touched_hypotheses(self.graph):
-            flip = _rate(self.graph, hypothesis)
+        touched = self._touched_hypotheses()
+        rivals = {q: _best_supported(self.graph, q) for q in {h.question_id for h in touched if not h.living}}
+        for hypothesis in touched:
+            flip = _rate(self.graph, hypothesis, rivals.get(hypothesis.question_id, ""))
             if flip is not None:
                 self._follow([flip])
                 supporters += _supporters(self.graph, hypothesis.id)
         return supporters
+
+    def _touched_hypotheses(self) -> list[Hypothesis]:
+        """Return the hypotheses whose state or its cause the draft may have changed, in the order of their nodes.
+
+        A rival matters to them only by having living support: so they are those that gave way to one that lost it, and
+        all of a question in which the first rival gained it or the last one lost it.
+        """
+        edited = self.graph.edited(Hypothesis)
+        touched = {h.id for h in edited}
+        for hypothesis in edited:
+            if not hypothesis.living:
+                touched.update(self.graph.gave_way.of(hypothesis.id))
+        for question in self.graph.edited(Question):
+            before = self.before.nodes.get(question.id)
+            if bool(question.supported) != (isinstance(before, Question) and before.supported > 0):
+                touched.update(self.graph.hypotheses.of(question.id))
+        found = (self.graph.nodes[h] for h in touched)
+        return sorted((h for h in found if isinstance(h, Hypothesis)), key=lambda h: h.order)
 
     def _move_frontiers(self) -> None:
         touched = {h.question_id for h in self.graph.edited(Hypothesis)}
@@ -123,13 +144,9 @@ class Draft:
 
 def best_hypothesis(graph: BeliefGraph, question_id: NodeId) -> Hypothesis | None:
     """Return the living hypothesis with the greatest standing, then prior, then age."""
-    living = [h for h in _hypotheses(graph, question_id) if h.alive]
-    return max(living, key=rank, default=None)
-
-
-def rank(hypothesis: Hypothesis) -> tuple[int, float, int]:
-    """Return what hypotheses are compared by: standing, prior, age."""
-    return hypothesis.standing, hypothesis.prior, -hypothesis.order
+    ranks = graph.ranks.row(question_id)
+    best = graph.nodes[max(ranks, key=ranks.__getitem__)] if ranks else None
+    return best if isinstance(best, Hypothesis) and best.alive else None
 
 
 def expected_state(graph: BeliefGraph, labels: Labels, node: Node) -> TruthState:
@@ -346,19 +363,6 @@ def _in_cascade_order(flips: dict[NodeId, _Flip]) -> list[Consequence]:
 # --- hypotheses ------------------------------------------------------------------------------------------
 
 
-def _hypotheses(graph: BeliefGraph, question_id: NodeId) -> list[Hypothesis]:
-    found = (graph.nodes[h] for h in graph.hypotheses.of(question_id))
-    return [h for h in found if isinstance(h, Hypothesis)]
-
-
-def _touched_hypotheses(graph: BeliefGraph) -> list[Hypothesis]:
-    """Return the hypotheses whose rating the draft may have changed: a question's whole set once support moved."""
-    touched = {h.id: h for h in graph.edited(Hypothesis)}
-    for question in graph.edited(Question):
-        touched.update((h.id, h) for h in _hypotheses(graph, question.id))
-    return sorted(touched.values(), key=lambda h: h.order)
-
-
 def _rating(*, supports: int, living: int, contested: int, rivals: bool) -> TruthState:
     """Return the state of a hypothesis: superseded when all support died and a rival's has not."""
     if living or not supports or not rivals:
@@ -395,7 +399,7 @@ def _supporters(graph: BeliefGraph, hypothesis_id: NodeId) -> list[NodeId]:
     return [w.evidence_id for w in graph.weighed_by.of(hypothesis_id) if w.stance == "supports"]
 
 
-def _rate(graph: BeliefGraph, hypothesis: Hypothesis) -> Consequence | None:
+def _rate(graph: BeliefGraph, hypothesis: Hypothesis, rival: NodeId) -> Consequence | None:
     """Return what changes about a hypothesis: its state, or what its state is owed to."""
     state = _rated(graph, hypothesis)
     if state == hypothesis.state and (state == "alive" or _still_owed(graph, hypothesis)):
@@ -407,8 +411,14 @@ def _rate(graph: BeliefGraph, hypothesis: Hypothesis) -> Consequence | None:
     if state == "contested":
         over = tuple(e.id for e in supporters if e.state == "contested")
         return NodeContested(node_id=hypothesis.id, node_kind=hypothesis.kind, over=over)
-    rivals = [h for h in _hypotheses(graph, hypothesis.question_id) if h.living]
-    return HypothesisSuperseded(hypothesis_id=hypothesis.id, by=max(rivals, key=rank).id)
+    return HypothesisSuperseded(hypothesis_id=hypothesis.id, by=rival)
+
+
+def _best_supported(graph: BeliefGraph, question_id: NodeId) -> NodeId:
+    """Return the best of the hypotheses that have living support, whatever their state; empty if there is none."""
+    ranks = graph.ranks.row(question_id)
+    supported = (hypothesis_id for hypothesis_id, rank in ranks.items() if rank[-1])
+    return max(supported, key=lambda h: ranks[h][1:], default="")
 
 
 def _still_owed(graph: BeliefGraph, hypothesis: Hypothesis) -> bool:

@@ -52,6 +52,9 @@ NANO = 1_000_000_000
 UNATTRIBUTED = "unattributed"
 """The source of a claim that names none."""
 
+Rank = tuple[bool, int, float, int, bool]
+"""What hypotheses are compared by: whether they live, standing, prior, age; last, whether they have living support."""
+
 N = TypeVar("N", bound="Node")
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -96,6 +99,10 @@ class Hypothesis(Node):
     supports: int = 0
     living: int = 0
     contested: int = 0
+
+    @property
+    def rank(self) -> Rank:
+        return self.alive, self.standing, self.prior, -self.order, self.living > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,10 +213,14 @@ _EMPTY: Mapping[Any, Any] = {}
 
 
 class BeliefGraph:
-    """Nodes by id and the edges between them, as recorded up to some point of the log."""
+    """Nodes by id and the edges between them, as recorded up to some point of the log.
+
+    `ranks` has the rank of each hypothesis of a question; `gave_way` leads from a hypothesis to those that it superseded.
+    """
 
     def __init__(self) -> None:
         self.epoch = 0
+        self.size = 0
         self.assertions = 0
         self.nodes: MutableMapping[NodeId, Node] = {}
         self.sources: MutableMapping[str, Source] = {}
@@ -221,6 +232,8 @@ class BeliefGraph:
         self.weighs: Table[tuple[NodeId, str], EvidenceWeighed] = Table()
         self.weighed_by: Table[tuple[NodeId, str], EvidenceWeighed] = Table()
         self.hypotheses: Table[NodeId, NodeId] = Table()
+        self.ranks: Table[NodeId, Rank] = Table()
+        self.gave_way: Table[NodeId, NodeId] = Table()
         self.sourced: Table[NodeId, NodeId] = Table()
         self._own: dict[NodeId, Node] | None = None
 
@@ -339,6 +352,7 @@ def evolve(graph: BeliefGraph, event: BeliefEvent) -> BeliefGraph:
             _flip(graph, event.evidence_id, "invalidated", event.because)
         case HypothesisSuperseded():
             _flip(graph, event.hypothesis_id, "superseded", event.by)
+            graph.gave_way.put(event.by, event.hypothesis_id, event.hypothesis_id)
         case FrontierMoved():
             graph.edit(event.question_id, Question).frontier = event.hypothesis_id
         case VerdictWithheld():
@@ -352,6 +366,7 @@ def evolve(graph: BeliefGraph, event: BeliefEvent) -> BeliefGraph:
         case HypothesisProposed():
             _add(graph, event.hypothesis_id, Hypothesis, event, event.statement, prior=event.prior)
             graph.hypotheses.put(event.question_id, event.hypothesis_id, event.hypothesis_id)
+            _rank(graph, graph.edit(event.hypothesis_id, Hypothesis))
         case HandleGiven():
             graph.handles[event.question_id, event.handle] = event.node_id
         case QuestionAsked():
@@ -374,10 +389,11 @@ def _add(
         question_id=event.question_id,
         text=text,
         handle=event.handle,
-        order=len(graph.nodes),
+        order=graph.size,
         truth_epoch=graph.epoch,
         **more,
     )
+    graph.size += 1
     if event.handle:
         graph.handles[event.question_id, event.handle] = node_id
 
@@ -427,8 +443,8 @@ def _weigh(graph: BeliefGraph, event: EvidenceWeighed) -> None:
     state = graph.nodes[event.evidence_id].state
     before = graph.weighs.get(event.evidence_id, (event.hypothesis_id, event.stance))
     if before is not None:
-        _count(graph, before, state, sign=-1)
-    _count(graph, event, state, sign=1)
+        _count(graph, before, state, None)
+    _count(graph, event, None, state)
     graph.weighs.put(event.evidence_id, (event.hypothesis_id, event.stance), event)
     graph.weighed_by.put(event.hypothesis_id, (event.evidence_id, event.stance), event)
 
@@ -436,23 +452,31 @@ def _weigh(graph: BeliefGraph, event: EvidenceWeighed) -> None:
 def _flip(graph: BeliefGraph, node_id: NodeId, state: TruthState, cause: NodeId) -> None:
     node = graph.edit(node_id, Node)
     was, node.state, node.truth_epoch, node.cause = node.state, state, graph.epoch, cause
+    if was == state:
+        return
     if isinstance(node, Evidence):
         for weight in graph.weighs.of(node_id):
-            _count(graph, weight, was, sign=-1)
-            _count(graph, weight, state, sign=1)
+            _count(graph, weight, was, state)
+    elif isinstance(node, Hypothesis):
+        _rank(graph, node)
 
 
-def _count(graph: BeliefGraph, weight: EvidenceWeighed, state: TruthState, *, sign: int) -> None:
-    """Add (or take away) what a piece of evidence in this state means for the hypothesis it is weighed for."""
+def _count(graph: BeliefGraph, weight: EvidenceWeighed, was: TruthState | None, now: TruthState | None) -> None:
+    """Add to a hypothesis what it means that the state of a piece of evidence was this and is that; None: not weighed."""
     hypothesis = graph.edit(weight.hypothesis_id, Hypothesis)
-    supporting = weight.stance == "supports"
-    if state == "alive":
-        hypothesis.standing += sign * round(weight.weight * NANO) * (1 if supporting else -1)
-    if not supporting:
-        return
-    supported = hypothesis.living > 0
-    hypothesis.supports += sign
-    hypothesis.living += sign * (state == "alive")
-    hypothesis.contested += sign * (state == "contested")
-    if supported != (hypothesis.living > 0):
-        graph.edit(hypothesis.question_id, Question).supported += -1 if supported else 1
+    lives = (now == "alive") - (was == "alive")
+    if weight.stance == "supports":
+        supported = hypothesis.living > 0
+        hypothesis.supports += (now is not None) - (was is not None)
+        hypothesis.contested += (now == "contested") - (was == "contested")
+        hypothesis.living += lives
+        if supported != (hypothesis.living > 0):
+            graph.edit(hypothesis.question_id, Question).supported += -1 if supported else 1
+    if lives:
+        weighs = round(weight.weight * NANO)
+        hypothesis.standing += lives * (weighs if weight.stance == "supports" else -weighs)
+        _rank(graph, hypothesis)
+
+
+def _rank(graph: BeliefGraph, hypothesis: Hypothesis) -> None:
+    graph.ranks.put(hypothesis.question_id, hypothesis.id, hypothesis.rank)

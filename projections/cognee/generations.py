@@ -50,12 +50,16 @@ class Note:
 
 def current(folder: Path) -> Path | None:
     """Return the present generation, or None where there is none that can be read. Takes no lock."""
-    try:
-        name = (folder / _CURRENT).read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
-        return None
-    generation = folder / name
-    return generation if name.startswith(_PREFIX) and read_note(generation) else None
+    name = _pointed_to(folder)
+    while name is not None:
+        generation = folder / name
+        if read_note(generation):
+            return generation
+        # Whoever has the lock may have put another in its place since.
+        before, name = name, _pointed_to(folder)
+        if name == before:
+            return None
+    return None
 
 
 def read_note(generation: Path) -> Note | None:
@@ -152,6 +156,14 @@ class Hold:
         except FileNotFoundError:  # it has the lock, and is about to say so
             return "another process"
         return "this process itself" if pid == str(os.getpid()) else f"process {pid}"
+
+
+def _pointed_to(folder: Path) -> str | None:
+    try:
+        name = (folder / _CURRENT).read_text(encoding="utf-8").strip()
+    except (FileNotFoundError, ValueError):
+        return None
+    return name if name.startswith(_PREFIX) and name.removeprefix(_PREFIX).isdigit() else None
 
 
 def _generations(folder: Path) -> list[Path]:

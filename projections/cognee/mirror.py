@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from falsify.belief.graph import BeliefGraph
-from falsify.errors import ConflictError, DamagedError, InvalidInputError, NotFoundError
+from falsify.errors import ConflictError, DamagedError, InvalidInputError, NotFoundError, UnavailableError
 from falsify.events import NodeId
 from falsify.judges.cognee_environment import prepare
 from falsify.ports import Embedder
@@ -94,11 +94,16 @@ class Mirror:
         """Write everything into a new generation, put it in the place of the present one, and delete that."""
         with self._turn:
             self._take()
-            generation = generations.begin(self.folder)
-            self._build(generation, graph, position, progress)
-            self._shut()
-            generations.promote(self.folder, generation)
-            generations.sweep(self.folder)
+            with _writing(self.folder):
+                generation = generations.begin(self.folder)
+                try:
+                    self._build(generation, graph, position, progress)
+                except Exception:
+                    shutil.rmtree(generation, ignore_errors=True)  # the present one stays
+                    raise
+                self._shut()
+                generations.promote(self.folder, generation)
+                generations.sweep(self.folder)
 
     def export_to(self, folder: Path, graph: BeliefGraph, position: int, *, progress: Progress | None = None) -> None:
         """Write a graph into a folder of its own, which Cognee opens as its system root. The mirror is not touched.
@@ -110,12 +115,13 @@ class Mirror:
             raise InvalidInputError(f"{folder} exists and is not an empty folder", hint="name a new folder")
         partial_ = target.with_name(f".{target.name}.{os.getpid()}.partial")
         try:
-            partial_.mkdir(parents=True)
-            self._build(partial_, graph, position, progress)
-            generations.flush(partial_)
-            if target.exists():
-                target.rmdir()
-            partial_.rename(target)
+            with _writing(folder):
+                partial_.mkdir(parents=True)
+                self._build(partial_, graph, position, progress)
+                generations.flush(partial_)
+                if target.exists():
+                    target.rmdir()
+                partial_.rename(target)
         finally:
             shutil.rmtree(partial_, ignore_errors=True)
 
@@ -125,7 +131,7 @@ class Mirror:
             generation = self._take()
             if generation is None:
                 return MirrorState()
-            with self._blaming(generation):
+            with _reading(generation):
                 return self._open(generation).read()
 
     def compare(self, graph: BeliefGraph) -> list[str]:
@@ -141,12 +147,15 @@ class Mirror:
         return self._ask(passages, query, top_k)
 
     def run(self, make: Callable[[], Awaitable[T]]) -> T:
-        """Return what the awaitable comes to, run on Cognee's loop where Cognee's own functions see this mirror."""
+        """Return what the awaitable comes to, run on Cognee's loop where Cognee's own functions see this mirror.
+
+        It must not call the mirror in turn.
+        """
         with self._turn:
             generation = self._take()
             if generation is None:
                 raise NotFoundError("the mirror holds nothing yet", hint="sync it with the log first")
-            with self._blaming(generation):
+            with _reading(generation):
                 opened = self._open(generation)
             set_up()
             return opened.run(make)
@@ -178,16 +187,6 @@ class Mirror:
             self._stores = Stores(generation, self._embedder)
         return self._stores
 
-    @contextmanager
-    def _blaming(self, generation: Path) -> Iterator[None]:
-        """Say of a failure of the engines, which raise all kinds of errors, what failed and what to do."""
-        try:
-            yield
-        except (RuntimeError, ValueError, OSError) as error:
-            raise DamagedError(
-                f"Cognee cannot read {generation}: {error}", hint=f"delete {self.folder}: it is rebuilt from the log"
-            ) from error
-
     def _shut(self) -> None:
         stores, self._stores = self._stores, None
         if stores is not None:
@@ -197,19 +196,20 @@ class Mirror:
         """Write what differs, and return whether that was all: after a deletion, the bytes are still on the disk."""
         wanted = view(graph, node_ids)
         try:
-            with self._blaming(generation):
+            with _reading(generation):
                 stores = self._open(generation)
                 found = stores.read(node_ids)
         except DamagedError:
             return False  # it is only a mirror: what cannot be read is written anew
         there = {*found.nodes, *(node_id for _, node_id in found.rows)}
         gone = [node_id for node_id in node_ids if node_id in there and node_id not in wanted.nodes]
-        if gone:
-            generations.mark(generation)
-            stores.delete(gone)
-            return False
-        stores.bring(found, wanted)
-        return True
+        with _writing(self.folder):
+            if gone:
+                generations.mark(generation)
+                stores.delete(gone)
+            else:
+                stores.bring(found, wanted)
+        return not gone
 
     def _build(self, generation: Path, graph: BeliefGraph, position: int, progress: Progress | None) -> None:
         state = snapshot(graph)
@@ -239,6 +239,30 @@ class Mirror:
             if not query.strip() or self._take() is None:
                 return []
             return self.run(lambda: ask(query, top_k))
+
+
+@contextmanager
+def _reading(generation: Path) -> Iterator[None]:
+    """Say of a failure to read, for which the engines have all kinds of errors, what failed and what to do."""
+    try:
+        yield
+    except (RuntimeError, ValueError, OSError) as error:
+        raise DamagedError(
+            f"Cognee cannot read {generation}: {error}",
+            hint=f"delete {generation.parent}: it is rebuilt from the log",
+        ) from error
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Say of a failure to write, for which the engines have all kinds of errors, what failed and what to do."""
+    try:
+        yield
+    except (RuntimeError, ValueError, OSError) as error:
+        raise UnavailableError(
+            f"the Cognee mirror cannot be written to {folder}: {error}",
+            hint="nothing is lost: once that is mended, sync it again",
+        ) from error
 
 
 def _worn(generation: Path) -> bool:

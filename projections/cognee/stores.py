@@ -116,8 +116,9 @@ class Stores:
         ]
         state = MirrorState(dict(_node(*row) for row in nodes))
         for source, target, relation, properties in edges:
-            ends = orjson.loads(source).get("node_id", ""), orjson.loads(target).get("node_id", "")
-            state.edges[ends[0], relation, ends[1]] = orjson.loads(properties or "{}")
+            ends = [orjson.loads(end or "{}").get("node_id") for end in (source, target)]
+            if all(ends):  # an edge to what somebody else keeps here is none of ours
+                state.edges[ends[0], relation, ends[1]] = orjson.loads(properties or "{}")
         for collection in COLLECTIONS:
             wanted = [row_id(collection, node_id) for node_id in node_ids]
             for point in await vectors.retrieve(collection, wanted):
@@ -147,12 +148,15 @@ class Stores:
     async def _delete(self, node_ids: list[NodeId]) -> None:
         graph, vectors = await _engines()
         await graph.delete_nodes([cognee_id(node_id) for node_id in node_ids])
+        still = set((await self._read(node_ids)).nodes)
         for collection in await _collections(vectors):
-            await vectors.delete_data_points(collection, [row_id(collection, node_id) for node_id in node_ids])
-        left = await self._read(node_ids)
-        still = sorted({*left.nodes, *(node_id for _, node_id in left.rows)})
+            rows = {row_id(collection, node_id): node_id for node_id in node_ids}
+            await vectors.delete_data_points(collection, list(rows))
+            still |= {rows[str(point.id)] for point in await vectors.retrieve(collection, list(rows))}
         if still:
-            raise DamagedError(f"Cognee still holds what it was told to forget: {', '.join(still)}")
+            raise DamagedError(
+                f"Cognee still holds what it was told to forget: {', '.join(sorted(still))}", hint="sync it again"
+            )
 
     # --- opening and closing -----------------------------------------------------------------------------
 
@@ -194,17 +198,24 @@ class Stores:
 
 # --- the loop --------------------------------------------------------------------------------------------
 
+_THREAD = "cognee"
 _LOOP_LOCK = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Return what the coroutine comes to on Cognee's loop; the calling thread waits."""
+    """Return what the coroutine comes to on Cognee's loop; the calling thread waits.
+
+    Raises InvalidStateError on the loop's own thread, which would wait for itself.
+    """
     global _loop  # noqa: PLW0603  # one for the process, started when it is first needed
+    if threading.current_thread().name == _THREAD:
+        work.close()
+        raise asyncio.InvalidStateError("what runs on Cognee's loop must not call the mirror: it would wait for itself")
     with _LOOP_LOCK:
         if _loop is None:
             _loop = asyncio.new_event_loop()
-            threading.Thread(target=_loop.run_forever, name="cognee", daemon=True).start()
+            threading.Thread(target=_loop.run_forever, name=_THREAD, daemon=True).start()
     future = asyncio.run_coroutine_threadsafe(work, _loop)
     try:
         return future.result()
