@@ -11,10 +11,12 @@ import click
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("workspace", "Make a folder a workspace."),
     "question": ("record", "Ask a question: start an investigation."),
-    "ingest": ("record", "Record a belief file: hypotheses, evidence, conclusions."),
+    "ingest": ("ingest", "Record documents, tables of claims and belief files."),
     "fact": ("record", "Hold one new fact against what is believed."),
     "retract": ("record", "Withdraw a claim, or stand by it again."),
     "adjudicate": ("record", "Ask for verdicts that are missing, or give one."),
+    "judge": ("judging", "Show what the judge says of A against B, and why."),
+    "calibrate": ("judging", "Measure judge or embedder on labelled pairs."),
     "recall": ("ask", "Answer from what is alive, and only from that."),
     "show": ("ask", "Show one node: its text, state, sources and edges."),
     "graph": ("ask", "Show the belief graph: table, JSON, DOT or Mermaid."),

@@ -29,7 +29,6 @@ from falsify.belief.events import (
 from falsify.belief.graph import UNATTRIBUTED, BeliefGraph, evolve
 from falsify.belief.labelling import label_all
 from falsify.belief.revision import AssertFact, assert_fact
-from falsify.belief.text import node_id
 from falsify.ports import Candidate
 
 SIZES = (1_000, 10_000, 100_000)

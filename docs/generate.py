@@ -38,6 +38,13 @@ VARIABLES = {
     "LLM_MODEL": "which model, as Cognee spells it",
     "LLM_ENDPOINT": "where the model is served, for a server of your own",
     "LLM_API_VERSION": "the version of that server's interface, where it wants one",
+    "EMBEDDING_PROVIDER": 'under `embedder = "openai"`: `openai`, or `openai_compatible` for a server of your own',
+    "EMBEDDING_ENDPOINT": "where that server is, for example `http://localhost:11434/v1`; OpenAI's, if not set",
+    "EMBEDDING_MODEL": "which model of it; `text-embedding-3-small`, if not set",
+    "EMBEDDING_API_KEY": "its key; LLM_API_KEY, if not set",
+    "EMBEDDING_DIMENSIONS": "how many numbers a vector of that model has; known for OpenAI's own models",
+    "FASTEMBED_CACHE_PATH": 'where the models of `embedder = "fastembed"` are kept; `~/.cache/fastembed`, if not set',
+    "HF_HUB_OFFLINE": "`1` keeps fastembed from fetching a model that is not there",
     "DEMO_MODE": '`1` takes the pinned judge under `judge = "auto"`: its verdict is fixed, and no model is asked',
     "REFUTED_ID": "the node that the pinned judge says the next fact contradicts",
     "NO_COLOR": "set to anything, no colours; `TERM=dumb` does the same, and `--color always` overrules both",
@@ -233,6 +240,8 @@ def _settings() -> Iterator[str]:
 def _takes(schema: dict[str, Any]) -> str:
     if "enum" in schema:
         return ", ".join(f"`{choice}`" for choice in schema["enum"])
+    if schema["type"] == "array":
+        return f"a list of {_takes(schema['items'])}"
     if "pattern" in schema:
         return f"text like `{schema['pattern']}`"
     bounds = {

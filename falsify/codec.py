@@ -11,15 +11,10 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import orjson
 
 from falsify.errors import DamagedError, InvalidInputError
-from falsify.events import REGISTRY, Event
+from falsify.events import REGISTRY, UPCASTERS, Event
 
 GENESIS = b"\0" * 32
 """What the first record of a log is chained to."""
-
-Upcaster = Callable[[dict[str, Any]], dict[str, Any]]
-
-UPCASTERS: dict[tuple[str, int], Upcaster] = {}
-"""(kind, version) -> the step that turns a body of that version into one of the next."""
 
 
 def canonical(body: object) -> bytes:

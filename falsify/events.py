@@ -6,7 +6,7 @@ and rename freely while history stays as it was written.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, TypeVar, dataclass_transform
+from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 E = TypeVar("E", bound="Event")
 
@@ -43,6 +43,11 @@ class Recorded(NamedTuple):
 
 REGISTRY: dict[str, type[Event]] = {}
 """Every kind of event there is, by its stable name."""
+
+Upcaster = Callable[[dict[str, Any]], dict[str, Any]]
+
+UPCASTERS: dict[tuple[str, int], Upcaster] = {}
+"""(kind, version) -> the step that turns a body of that version into one of the next."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Relation = Literal["contradicts", "supersedes", "supports", "unrelated"]
-Gate = Literal["distance", "source"]
+Gate = Literal["distance", "source", "slot"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,14 @@ class Abstention:
     """A judge that failed, stalled or answered nonsense, and why. It refutes nothing."""
 
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """A claim that an extractor found in a text, and the words of the text that make it."""
+
+    text: str
+    quote: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,4 +88,17 @@ class Judge(Protocol):
 
     def judge(self, fact: Statement, claims: Sequence[Statement]) -> list[Opinion | Abstention]:
         """Return one answer for each claim, in order. Never raises for a failing model: it abstains."""
+        ...
+
+
+class Extractor(Protocol):
+    """Finds the claims in passages of a document."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+
+    def extract(self, passages: Sequence[str]) -> list[tuple[Extracted, ...] | Abstention]:
+        """Return the claims of each passage, in order. Never raises for a failing model: it abstains."""
         ...

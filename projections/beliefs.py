@@ -24,7 +24,7 @@ from falsify.belief.events import (
     VerdictGiven,
     VerdictWithheld,
 )
-from falsify.belief.graph import NANO, BeliefGraph, Conclusion, Evidence, Hypothesis, Node, Question, evolve
+from falsify.belief.graph import NANO, Assertion, BeliefGraph, Conclusion, Evidence, Hypothesis, Node, Question, evolve
 from falsify.belief.labelling import Label, label_all
 from falsify.belief.text import end_of, moment
 from falsify.events import NodeId, Recorded
@@ -55,7 +55,18 @@ def snapshot(graph: BeliefGraph) -> dict[str, Any]:
         ],
         "nodes": [describe(graph, node) for node in sorted(graph.nodes.values(), key=lambda n: n.id)],
         "edges": sorted(edges(graph), key=lambda e: (e["from"], e["relation"], e["to"], e.get("group", ""))),
+        **_documents(graph),
     }
+
+
+def _documents(graph: BeliefGraph) -> dict[str, list[dict[str, str]]]:
+    """Return which editions were read last, if any was: digests of what was recorded before are as they were."""
+    read = sorted(graph.documents.values(), key=lambda d: d.document_id)
+    told = [
+        {"id": d.document_id, "path": d.path, "sha256": d.sha256, "extractor": d.extractor, "source_id": d.source_id}
+        for d in read
+    ]
+    return {"documents": told} if told else {}
 
 
 DIGEST_FORMAT = "v1"
@@ -63,9 +74,16 @@ DIGEST_FORMAT = "v1"
 
 
 def digest(graph: BeliefGraph) -> str:
-    """Return the digest of the whole state: its format and the SHA-256 in hexadecimal, `v1-5e88…`."""
-    state = orjson.dumps(snapshot(graph), option=orjson.OPT_SORT_KEYS)
-    return f"{DIGEST_FORMAT}-{hashlib.sha256(state).hexdigest()}"
+    """Return the digest of what is believed: its format and a SHA-256 in hexadecimal, `v1-5e88…`.
+
+    When something changed takes no part, so that the same beliefs have the same digest, whatever way led to them.
+    """
+    state = snapshot(graph)
+    del state["epoch"]
+    for node in state["nodes"]:
+        del node["truth_epoch"]
+    canonical = orjson.dumps(state, option=orjson.OPT_SORT_KEYS)
+    return f"{DIGEST_FORMAT}-{hashlib.sha256(canonical).hexdigest()}"
 
 
 def describe(graph: BeliefGraph, node: Node) -> dict[str, Any]:
@@ -93,6 +111,7 @@ def describe(graph: BeliefGraph, node: Node) -> dict[str, Any]:
                         "quote": a.quote,
                         "asserted_at": a.asserted_at,
                         "retracted": a.retracted,
+                        **_located(a),
                     }
                     for a in sorted(node.assertions.values(), key=lambda a: a.source_id)
                 ],
@@ -101,6 +120,11 @@ def describe(graph: BeliefGraph, node: Node) -> dict[str, Any]:
             return {**common, "confidence": round(graph.confidence(node), 9)}
         case _:
             raise TypeError(f"{node.kind} has no description")
+
+
+def _located(assertion: Assertion) -> dict[str, str]:
+    """Return where the words were found, if anybody knows: digests of what was recorded before are as they were."""
+    return {"location": assertion.location} if assertion.location else {}
 
 
 def edges(graph: BeliefGraph) -> Iterator[dict[str, Any]]:
@@ -140,11 +164,21 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What may be cited: living nodes, nearest first; open conflicts apart from them; the frontier of each question."""
+    """What may be cited: living nodes, nearest first; open conflicts apart from them; the frontier of each question.
+
+    Where slots give an answer, it comes with the living evidence that it was read from, in order.
+    """
 
     hits: tuple[dict[str, Any], ...]
     conflicts: tuple[dict[str, Any], ...]
     frontier: tuple[dict[str, Any], ...]
+    answer: dict[str, Any] | None = None
+    path: tuple[dict[str, Any], ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it without `answer` and `path` where there is no answer to be confident of."""
+        told = {name: list(getattr(self, name)) for name in ("hits", "conflicts", "frontier")}
+        return told if self.answer is None else {**told, "answer": self.answer, "path": list(self.path)}
 
 
 def may_be_cited(graph: BeliefGraph, node_id: NodeId) -> bool:
@@ -175,6 +209,7 @@ def cite(graph: BeliefGraph, node: Node, distance: float | None = None) -> dict[
                 "title": graph.sources[a.source_id].title,
                 "quote": a.quote,
                 "asserted_at": a.asserted_at,
+                **_located(a),
             }
             for a in node.assertions.values()
             if not a.retracted

@@ -7,6 +7,8 @@ into the log it has read is kept in the same transaction as what it read.
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import groupby, islice
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +25,11 @@ from falsify.errors import UnavailableError
 from falsify.events import Event, NodeId
 from falsify.ports import Embedder
 from projections.beliefs import Hit
+from projections.slots import SlotIndex
 
 Vectors = NDArray[np.float32]
+
+_distance, _node_id = attrgetter("distance"), attrgetter("node_id")
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (node_id TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID;
@@ -32,15 +37,21 @@ CREATE TABLE IF NOT EXISTS checkpoint (
     only INTEGER PRIMARY KEY CHECK (only = 1), position INTEGER NOT NULL, embedder TEXT NOT NULL);
 """
 
+_WRITTEN_AT_ONCE = 256
+"""So many new vectors are kept in memory before they are written: each commit waits for the disk."""
+
 
 class VectorTable:
-    """Unit vectors by node, searched exactly."""
+    """Unit vectors by node, searched exactly; beside them, which claims fill which slot."""
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, slots: SlotIndex | None = None) -> None:
         self.embedder = embedder
+        self.slots = SlotIndex() if slots is None else slots
         self._ids: list[NodeId] = []
         self._rows: dict[NodeId, int] = {}
         self._matrix: Vectors = np.empty((0, embedder.dimensions), dtype=np.float32)
+        self._query: tuple[str, Vectors] | None = None
+        self._scan: Vectors | None = None
 
     def __contains__(self, node_id: NodeId) -> bool:
         return node_id in self._rows
@@ -54,6 +65,7 @@ class VectorTable:
 
     def put(self, node_ids: Sequence[NodeId], vectors: Vectors) -> None:
         """Add vectors, one row for each node."""
+        self._scan = None
         fresh = [i for i, node_id in enumerate(node_ids) if node_id not in self._rows]
         needed = len(self._ids) + len(fresh)
         if needed > len(self._matrix):
@@ -68,6 +80,7 @@ class VectorTable:
 
     def drop(self, node_ids: Iterable[NodeId]) -> None:
         """Take the vectors of these nodes out; those without one are passed over."""
+        self._scan = None
         for node_id in node_ids:
             row = self._rows.pop(node_id, None)
             if row is None:
@@ -92,14 +105,10 @@ class VectorTable:
             return []
         distances = self._distances(text)
         near = np.flatnonzero(distances < within)
-        ranked = sorted((round(float(distances[i]), 6), self._ids[i]) for i in near)
-        hits: list[Hit] = []
-        for distance, node_id in ranked:
-            if admit(node_id):
-                hits.append(Hit(node_id, distance))
-                if len(hits) == limit:
-                    break
-        return hits
+        ordered = near[np.argsort(distances[near], kind="stable")]
+        found = (Hit(self._ids[i], round(float(distances[i]), 6)) for i in ordered)
+        ranked = (hit for _, tied in groupby(found, key=_distance) for hit in sorted(tied, key=_node_id))
+        return list(islice((hit for hit in ranked if admit(hit.node_id)), limit))
 
     def nearest(self, text: str, *, limit: int, admit: Callable[[NodeId], bool]) -> list[tuple[NodeId, float]]:
         """Return the admitted nodes within the embedder's threshold (the first gate)."""
@@ -115,19 +124,40 @@ class VectorTable:
             round(float(everything[self._rows[node_id]]), 6) if node_id in self._rows else 2.0 for node_id in node_ids
         ]
 
+    def rivals(self, text: str) -> list[NodeId]:
+        """Return the claims in the functional slot that the text fills (the first gate)."""
+        return self.slots.rivals(text)
+
     def _distances(self, text: str) -> Vectors:
-        query = self.embedder.embed([text])[0]
-        matrix = self._matrix[: len(self._ids)]
-        return np.asarray(1.0 - matrix @ query, dtype=np.float32)
+        """Return the distance to every node. A fact is held against the living, the dead and its sources' claims in
+        turn, so the last scan is kept, and the last query's vector, which becomes the fact's own.
+        """
+        if self._query is None or self._query[0] != text:
+            self._query, self._scan = (text, self.embedder.embed([text])[0]), None
+        if self._scan is None:
+            matrix = self._matrix[: len(self._ids)]
+            self._scan = np.asarray(1.0 - matrix @ self._query[1], dtype=np.float32)
+        return self._scan
+
+    def _embedded(self, texts: list[str]) -> Vectors:
+        if self._query is not None and texts == [self._query[0]]:
+            return self._query[1][np.newaxis]
+        return self.embedder.embed(texts)
 
 
 class ClaimsIndex(VectorTable):
-    """The vector table of the present, kept on disk beside its checkpoint."""
+    """The vector table of the present, kept on disk beside its checkpoint.
 
-    def __init__(self, path: Path, embedder: Embedder) -> None:
-        super().__init__(embedder)
+    The disk may lag behind by some vectors, which a process that was killed makes again; `close` writes them. What has
+    been forgotten is taken from the disk at once.
+    """
+
+    def __init__(self, path: Path, embedder: Embedder, slots: SlotIndex | None = None) -> None:
+        super().__init__(embedder, slots)
         self._path = path
-        self._position = 0
+        self._position = self._written = 0
+        self._unwritten: list[NodeId] = []
+        self._undeleted: list[NodeId] = []
         with self._connect() as connection:
             self._load(connection)
 
@@ -139,24 +169,25 @@ class ClaimsIndex(VectorTable):
     def sync(self, graph: BeliefGraph, position: int, events: Iterable[Event]) -> int:
         """Bring the index to `position`, given the events since its own; return how many texts were embedded."""
         wanted = _changed(events) if self._position else dict.fromkeys(graph.nodes)
+        self.slots.read(graph, wanted if self.slots else graph.nodes)
         present = [n for n in wanted if _indexed(graph, n)]
         gone = [n for n in wanted if not _indexed(graph, n)]
         missing = [n for n in present if n not in self]
-        vectors = self.embedder.embed([graph.nodes[n].text for n in missing]) if missing else None
-        with self._connect() as connection, connection:
-            connection.execute("BEGIN IMMEDIATE")
-            connection.executemany("DELETE FROM vectors WHERE node_id = ?", [(n,) for n in gone])
-            if vectors is not None:
-                connection.executemany(
-                    "INSERT OR REPLACE INTO vectors VALUES (?, ?)",
-                    [(n, v.astype("<f4").tobytes()) for n, v in zip(missing, vectors, strict=True)],
-                )
-            connection.execute("INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?)", (position, self.embedder.name))
+        if missing:
+            self.put(missing, self._embedded([graph.nodes[n].text for n in missing]))
+            self._unwritten += missing
+        forgotten = any(n in self for n in gone)
         self.drop(gone)
-        if vectors is not None:
-            self.put(missing, vectors)
+        self._undeleted += gone
         self._position = position
+        if forgotten or len(self._unwritten) >= _WRITTEN_AT_ONCE:
+            self._write()
         return len(missing)
+
+    def close(self) -> None:
+        """Write what is not yet on the disk."""
+        if self._position != self._written:
+            self._write()
 
     def rebuild(self, graph: BeliefGraph, position: int) -> int:
         """Forget every vector and read the graph anew; return how many texts were embedded."""
@@ -165,7 +196,7 @@ class ClaimsIndex(VectorTable):
 
     def over(self, graph: BeliefGraph) -> VectorTable:
         """Return a table of another graph's nodes (a past one, say), with vectors taken from here where it can."""
-        table = VectorTable(self.embedder)
+        table = VectorTable(self.embedder, self.slots.over(graph))
         ids = [n for n in graph.nodes if _indexed(graph, n)]
         known = [n for n in ids if n in self]
         if known:
@@ -187,7 +218,19 @@ class ClaimsIndex(VectorTable):
             connection.execute("DELETE FROM vectors")
             connection.execute("DELETE FROM checkpoint")
         self.drop(self.ids())
-        self._position = 0
+        self._position = self._written = 0
+        self._unwritten, self._undeleted = [], []
+
+    def _write(self) -> None:
+        gone = [(n,) for n in self._undeleted if n not in self]
+        rows = [(n, self.vector(n).astype("<f4").tobytes()) for n in self._unwritten if n in self]
+        with self._connect() as connection, connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany("DELETE FROM vectors WHERE node_id = ?", gone)
+            connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
+            checkpoint = self._position, self.embedder.name
+            connection.execute("INSERT OR REPLACE INTO checkpoint VALUES (1, ?, ?)", checkpoint)
+        self._written, self._unwritten, self._undeleted = self._position, [], []
 
     def _load(self, connection: sqlite3.Connection) -> None:
         self._position = 0
@@ -203,7 +246,7 @@ class ClaimsIndex(VectorTable):
         if rows:
             vectors = np.frombuffer(b"".join(v for _, v in rows), dtype="<f4").reshape(len(rows), -1)
             self.put([n for n, _ in rows], vectors.astype(np.float32))
-        self._position = position
+        self._position = self._written = position
 
     @contextmanager
     def _connect(self) -> Iterator[sqlite3.Connection]:

@@ -256,6 +256,7 @@ class _Teller:
             "quote": said.quote,
             "asserted_at": said.asserted_at,
             "retracted": said.retracted,
+            **({"location": said.location} if said.location else {}),
             "recorded": _json(self.register.assertions[node.id, source_id]),
         }
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from falsify.belief.cascade import expected_state
+from falsify.belief.cascade import expected_states
 from falsify.belief.graph import NANO, BeliefGraph, Conclusion, Hypothesis, Question
-from falsify.belief.labelling import label_all
 from falsify.errors import FalsifyError
 from falsify.events import NodeId
 from falsify.located_yaml import Steps
@@ -128,10 +127,10 @@ class Examiner:
 
     def _cited_dead(self, expectation: RecallExpectation, graph: BeliefGraph) -> Iterator[str]:
         """Yield what is cited and should not live: its recorded state says it does, its edges say it does not."""
-        labels = label_all(graph)
+        expected = expected_states(graph)
         answer = self._asker.recall(graph, expectation.query, limit=expectation.limit)
         for node_id, does in _cited(answer).items():
-            state = expected_state(graph, labels, graph.nodes[node_id])
+            state = expected[node_id]
             if state != "alive":
                 yield f"recall {expectation.query!r} {does} {self._names.of(node_id)}, whose edges make it {state}"
 

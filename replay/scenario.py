@@ -19,7 +19,7 @@ from falsify.located_yaml import Steps
 from falsify.log import EventLog, open_log
 from falsify.ports import Embedder
 from falsify.transfer import import_log
-from projections.beliefs import BELIEFS, digest, snapshot
+from projections.beliefs import BELIEFS, DIGEST_FORMAT, digest, snapshot
 from replay import golden
 from replay.asking import Asker
 from replay.cutoff import resolve
@@ -144,7 +144,10 @@ class Scenario:
 
     def _differences(self, index: int) -> Iterable[tuple[Steps, str]]:
         point, graph = self._golden.checkpoints[index], self._graph(index)
-        if point.digest and (found := digest(graph)) != point.digest:
+        made_in = point.digest.partition("-")[0]
+        if made_in not in {"", DIGEST_FORMAT}:
+            yield ("digest",), f"the digest is of format {made_in}, and this Falsify makes {DIGEST_FORMAT}: record it again"
+        elif point.digest and (found := digest(graph)) != point.digest:
             yield ("digest",), f"the digest is {found}, expected {point.digest}; {self._first_other_digest(index)}"
             if point.snapshot:
                 told = _some(_since_snapshot(self.path.parent / point.snapshot, graph))

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
-from falsify.belief.cascade import Draft, best_hypothesis, expected_state
+from falsify.belief.cascade import Draft, best_hypothesis, expected_states
 from falsify.belief.events import BeliefEvent
 from falsify.belief.graph import BeliefGraph, evolve
-from falsify.belief.labelling import label_all
 from falsify.codec import encode
 from falsify.events import Event, NodeId, Recorded
 from projections.beliefs import BELIEF_EVENTS, CONSEQUENCES
@@ -50,11 +49,10 @@ def redecide(records: Iterable[Recorded]) -> tuple[BeliefGraph, Divergence | Non
 
 def mislabelled(graph: BeliefGraph) -> Iterator[str]:
     """Yield a line for each node whose recorded state is not what its edges call for, computed from scratch."""
-    labels = label_all(graph)
+    expected = expected_states(graph)
     for node in sorted(graph.nodes.values(), key=lambda n: n.order):
-        expected = expected_state(graph, labels, node)
-        if expected != node.state:
-            yield f"{node.handle or node.id} is recorded as {node.state}; its edges make it {expected}"
+        if expected[node.id] != node.state:
+            yield f"{node.handle or node.id} is recorded as {node.state}; its edges make it {expected[node.id]}"
     for question in graph.questions():
         best = best_hypothesis(graph, question.id)
         if question.frontier != (best.id if best else ""):

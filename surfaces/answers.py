@@ -4,7 +4,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from falsify.belief.events import (
+    AssertionRestored,
+    AssertionRetracted,
     BeliefEvent,
+    DocumentIngested,
+    EvidenceAsserted,
     FrontierMoved,
     RevisionOpened,
     VerdictGiven,
@@ -48,6 +52,9 @@ def answer(
         "changes": [_change(graph, e) for e in events if type(e) in CONSEQUENCES and not isinstance(e, FrontierMoved)],
         "frontier": [_frontier(graph, e) for e in events if isinstance(e, FrontierMoved)],
     }
+    read = next((e for e in events if isinstance(e, DocumentIngested)), None)
+    if read is not None:
+        told["document"] = _document(read, events)
     if dry_run:
         told["dry_run"] = True
     return told
@@ -57,6 +64,22 @@ def name(graph: BeliefGraph, node_id: NodeId) -> dict[str, str] | None:
     """Return what a node is called, or None for no node."""
     node = graph.nodes.get(node_id)
     return {"id": node.id, "handle": node.handle, "kind": node.kind, "text": node.text} if node else None
+
+
+def _document(read: DocumentIngested, events: list[BeliefEvent]) -> dict[str, Any]:
+    """Return what was found in a document, and how that differs from its last edition."""
+    said = [e for e in events if isinstance(e, EvidenceAsserted)]
+    return {
+        "path": read.path,
+        "title": read.title,
+        "source_id": read.source_id,
+        "extractor": read.extractor,
+        "claims": read.claims,
+        "left_out": read.left_out,
+        "new": len(said),
+        "withdrawn": sum(isinstance(e, AssertionRetracted) for e in events),
+        "restored": sum(isinstance(e, AssertionRestored) for e in events),
+    }
 
 
 def _verdict(graph: BeliefGraph, event: VerdictGiven | VerdictWithheld) -> dict[str, Any]:
@@ -82,7 +105,8 @@ def _verdict(graph: BeliefGraph, event: VerdictGiven | VerdictWithheld) -> dict[
 def _change(graph: BeliefGraph, event: BeliefEvent) -> dict[str, Any]:
     body = event.__dict__
     node_id = next(body[field] for field in _SUBJECTS if field in body)
-    cause = next((body[field] for field in _CAUSES if body.get(field)), "")
+    causes = [body[field] for field in _CAUSES if body.get(field)] or list(body.get("over", ()))
+    cause = causes[0] if causes else ""
     return {
         "change": event.kind.removeprefix("belief."),
         **(name(graph, node_id) or {}),

@@ -9,13 +9,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from falsify.belief.slots import Arity
 from falsify.errors import InvalidInputError
 
 FILE = "falsify.toml"
 
-JudgeKind = Literal["auto", "offline", "llm", "pinned"]
+JudgeKind = Literal["auto", "offline", "llm", "pinned", "panel"]
+Member = Literal["offline", "llm", "pinned"]
+ExtractorKind = Literal["sentences", "llm"]
+EmbedderKind = Literal["bundled", "fastembed", "openai"]
 
 
 class Settings(BaseModel):
@@ -31,13 +35,74 @@ class Settings(BaseModel):
         JudgeKind,
         Field(
             description="who gives verdicts: `auto` takes the pinned judge under DEMO_MODE, the LLM where LLM_API_KEY "
-            "is set, else the bundled offline judge"
+            "is set, else the bundled offline judge; `panel` takes several, who act where they agree"
         ),
     ] = "auto"
+    panel: Annotated[
+        tuple[Member, ...],
+        Field(min_length=2, description="who sits on the panel; in the variable, names with commas between them"),
+    ] = ("offline", "llm")
     judge_timeout: Annotated[float, Field(gt=0, le=600, description="seconds the LLM judge may take for a verdict")] = (
         20.0
     )
+    embedder: Annotated[
+        EmbedderKind,
+        Field(
+            description="who turns texts into vectors: the `bundled` model, one of the package `fastembed` (fetched "
+            "once), or an `openai`-compatible endpoint (EMBEDDING_*); another one rebuilds claims index and mirror"
+        ),
+    ] = "bundled"
+    embedder_model: Annotated[
+        str,
+        Field(
+            description="which model of it; if empty, `sentence-transformers/all-MiniLM-L6-v2` or EMBEDDING_MODEL; the "
+            "bundled one is what it is"
+        ),
+    ] = ""
+    embedder_threshold: Annotated[
+        float,
+        Field(
+            ge=0,
+            le=2,
+            description="cosine distance up to which a claim is a candidate; 0 takes the number calibrated for the "
+            "embedder, see `falsify calibrate`",
+        ),
+    ] = 0.0
+    functional: Annotated[
+        tuple[str, ...],
+        Field(
+            description="relations that have one value at a time whatever the wording, as in `works at`: a new value "
+            "replaces the old; in the variable, with commas between them"
+        ),
+    ] = ()
+    many_valued: Annotated[
+        tuple[str, ...],
+        Field(description="relations that have many values whatever the wording, as in `official language`; likewise"),
+    ] = ()
+    extractor: Annotated[
+        ExtractorKind,
+        Field(
+            description="who finds the claims in prose: the rule that takes `sentences`, or the `llm` that LLM_* names"
+        ),
+    ] = "sentences"
     log: Annotated[str, Field(description="where the log is kept: a path below the workspace")] = ".falsify/log.sqlite"
+
+    @field_validator("panel", "functional", "many_valued", mode="before")
+    @classmethod
+    def _listed(cls, value: Any) -> Any:
+        return [word.strip() for word in value.split(",")] if isinstance(value, str) else value
+
+    @property
+    def arity(self) -> Arity:
+        """What is said of how many values relations have."""
+        return Arity.of(functional=self.functional, many_valued=self.many_valued)
+
+    @field_validator("panel")
+    @classmethod
+    def _different(cls, members: tuple[Member, ...]) -> tuple[Member, ...]:
+        if len(set(members)) < len(members):
+            raise ValueError("a judge cannot agree with itself: name each member once")
+        return members
 
 
 def load(root: Path, environ: Mapping[str, str] = os.environ) -> Settings:

@@ -51,6 +51,8 @@ def answer(told: dict[str, Any]) -> Iterator[str]:
     if not told["recorded"] and not told["changes"]:
         yield "  nothing new: it was recorded before"
         return
+    if "document" in told:
+        yield f"  {_read(told['document'])}"
     for verdict in told["verdicts"]:
         yield from _verdict_line(verdict)
     for change in told["changes"]:
@@ -59,6 +61,47 @@ def answer(told: dict[str, Any]) -> Iterator[str]:
     for moved in told["frontier"]:
         yield _frontier_line(moved)
     yield click.style(_tally(told), dim=True)
+
+
+def taken(told: dict[str, Any]) -> Iterator[str]:
+    """Render what became of several files: a line for each that said something new, and what followed from it."""
+    if told["dry_run"]:
+        yield click.style("Dry run: nothing was appended. This would follow:", fg="cyan")
+    for file in told["files"]:
+        if file["recorded"] or file["changes"]:
+            yield _read(file["document"]) if "document" in file else f"{file['path']}: recorded"
+        for change in file["changes"]:
+            because = f", because of {_short(change['because'])}" if change["because"] else ""
+            yield f"  {_mark(CHANGES[change['change']])} {_short(change)} {_WORDS[change['change']]}{because}"
+        yield from map(_frontier_line, file["frontier"])
+    for failed in told["failed"]:
+        yield click.style("not recorded: ", fg="red") + failed["error"]["message"]
+        if failed["error"]["hint"]:
+            yield f"  {failed['error']['hint']}"
+    totals = told["totals"]
+    parts = [f"{totals['files']} files", f"{totals['unchanged']} unchanged", f"{totals['claims']} new claims"]
+    parts += [f"{totals['failed']} not recorded"] * bool(totals["failed"])
+    parts += [f"{totals['passed_over']} of other kinds"] * bool(totals["passed_over"])
+    yield click.style(", ".join(parts), dim=True)
+
+
+def _read(document: dict[str, Any]) -> str:
+    """Return a line about a document that was read."""
+    claims = _counted(document["claims"], "claim")
+    changes = [
+        f"{document[name]} {word}"
+        for name, word in (("new", "new"), ("withdrawn", "gone"), ("restored", "back"))
+        if document[name]
+    ]
+    by = {"rows": "", "sentences": ", taken as sentences"}.get(
+        document["extractor"].split()[0], f" by {document['extractor']}"
+    )
+    left_out = f"; left out {document['left_out']} that are none" if document["left_out"] else ""
+    return f"{document['path']}: {claims}{by}{', ' + ', '.join(changes) if changes else ''}{left_out}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _tally(told: dict[str, Any]) -> str:
@@ -82,8 +125,11 @@ def _verdict_line(verdict: dict[str, Any]) -> Iterator[str]:
 def _found(verdict: dict[str, Any]) -> str:
     if verdict["distance"] is None:
         return ""
-    by = "by the source it names" if verdict["gate"] == "source" else f"at distance {verdict['distance']:.2f}"
+    by = _GATES.get(verdict["gate"]) or f"at distance {verdict['distance']:.2f}"
     return f" [{by}; {verdict['judge']}]"
+
+
+_GATES = {"source": "by the source it names", "slot": "in the same slot"}
 
 
 def _frontier_line(moved: dict[str, Any]) -> str:
@@ -95,6 +141,11 @@ def _frontier_line(moved: dict[str, Any]) -> str:
 
 def recalled(told: dict[str, Any]) -> Iterator[str]:
     """Render a recall."""
+    if answered := told.get("answer"):
+        yield click.style(answered["text"], fg="green", bold=True)
+        if answered["also"]:
+            yield f"  also {', '.join(answered['also'])}"
+        yield "  read from " + "; ".join(_named(node) for node in told["path"])
     for best in told["frontier"]:
         yield click.style(f"{_top()} {_named(best)}", fg="green", bold=True)
         yield f"  best living answer to: {best['question']}"
@@ -113,9 +164,13 @@ def _citation(hit: dict[str, Any]) -> Iterator[str]:
     for source in hit.get("sources", ()):
         dated = f", {source['asserted_at']}" if source["asserted_at"] else ""
         quote = f': "{source["quote"]}"' if source["quote"] else ""
-        yield click.style(f"    {source['title']}{dated}{quote}", dim=True)
+        yield click.style(f"    {source['title']}{dated}{quote}{_place(source)}", dim=True)
     if hit["rests_on"]:
         yield click.style(f"    rests on {', '.join(_short(other) for other in hit['rests_on'])}", dim=True)
+
+
+def _place(source: dict[str, Any]) -> str:
+    return f" ({source['location']})" if source.get("location") else ""
 
 
 def shown(node: dict[str, Any]) -> Iterator[str]:
@@ -216,8 +271,8 @@ def _particulars(told: dict[str, Any]) -> Iterator[str]:
         version = f" {verdict['judge_version']}" if verdict["judge_version"] else ""
         if verdict["distance"] is None:
             found = ""
-        elif verdict["gate"] == "source":
-            found = f", found by the source it names (distance {verdict['distance']:.2f})"
+        elif verdict["gate"] in _GATES:
+            found = f", found {_GATES[verdict['gate']]} (distance {verdict['distance']:.2f})"
         else:
             found = f", found at distance {verdict['distance']:.2f}"
         judge = f"{verdict['judge']}{version}"
@@ -228,7 +283,8 @@ def _particulars(told: dict[str, Any]) -> Iterator[str]:
         dated = f" on {source['asserted_at']}" if source["asserted_at"] else ""
         quote = f': "{source["quote"]}"' if source["quote"] else ""
         gone = " (withdrawn)" if source["retracted"] else ""
-        yield f"said by {source['title'] or source['id']} (trust {source['trust']:g}){dated}{gone}{quote}"
+        said = f"said by {source['title'] or source['id']} (trust {source['trust']:g})"
+        yield f"{said}{dated}{gone}{quote}{_place(source)}"
     at = told["recorded"]
     yield f"recorded by {at['actor']} at {at['recorded_at']}, epoch {at['epoch']}, position {at['position']}"
 
@@ -441,3 +497,39 @@ def _short(node: dict[str, Any]) -> str:
 def _clip(text: str, width: int) -> str:
     line = " ".join(text.split())
     return line if len(line) <= width else line[: width - 1] + _more()
+
+
+def gates(told: dict[str, Any]) -> Iterator[str]:
+    """Render what `judge` shows: the answer, its reason, and whether it would come to act."""
+    gate = told["gates"]
+    if told["relation"] is None:
+        yield f"? no verdict: {told['rationale']}"
+    else:
+        yield f"{click.style(told['relation'], bold=True)}, confidence {told['confidence']:.2f}: {told['rationale']}"
+    yield f"  judge      {told['judge']} {told['judge_version']}; acts from {gate['acts_from']:g}"
+    near = "within" if gate["distance"] < gate["threshold"] else "beyond"
+    yield f"  distance   {gate['distance']:.2f}, {near} {gate['threshold']:g} ({gate['embedder']})"
+    candidate = f"yes, by {gate['by']}" if gate["candidate"] else "no: it would not come before the judge"
+    yield f"  candidate  {candidate}"
+    yield f"  acts       {'yes' if told['acts'] else 'no'}"
+
+
+def calibrated(told: dict[str, Any]) -> Iterator[str]:
+    """Render what `calibrate` measured."""
+    yield f"{told['pairs']} pairs, {told['conflicts']} of them conflicts"
+    if "judge" in told:
+        yield f"judge {told['judge']} {told['judge_version']}" + (
+            f"; no verdict on {told['abstained']} pairs" if told["abstained"] else ""
+        )
+        yield f"  acting from {told['acts_from']:.2f}     {_quality(told)}"
+        yield f"  best from {told['threshold']:.4f}     {_quality(told['at_threshold'])}"
+        yield f"  relation right      {told['accuracy']:.3f}"
+    else:
+        yield f"embedder {told['embedder']} ({told['table']})"
+        yield f"  within {told['present']:.2f} (now)    {_quality(told['at_present'])}"
+        yield f"  within {told['threshold']:.2f}          {_quality(told)}"
+        yield f"  for falsify.toml: embedder_threshold = {told['threshold']:.2f}"
+
+
+def _quality(told: dict[str, Any]) -> str:
+    return f"precision {told['precision']:.3f}  recall {told['recall']:.3f}  F1 {told['f1']:.3f}"

@@ -6,7 +6,7 @@ projection over a prefix.
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import orjson
 
+from falsify.belief import documents
 from falsify.belief.contradiction import Finding, adjudicate, examine, statement
 from falsify.belief.events import BeliefEvent, VerdictWithheld
 from falsify.belief.graph import BeliefGraph, Evidence, Node, Question, evolve
@@ -36,15 +37,18 @@ from falsify.errors import ConflictError, InvalidInputError, NotFoundError, Stal
 from falsify.events import Event, NodeId, Recorded
 from falsify.log import Command, EventLog, canonical, open_log
 from falsify.ports import Candidate, Clock, Embedder, Judge, Relation, Statement
-from projections.beliefs import BELIEFS, Recall, may_be_cited, recall
+from projections.beliefs import BELIEFS, Recall, cite, may_be_cited, recall
 from projections.obituary import REGISTER, Reason, why
+from projections.slots import SlotIndex
 from replay.cutoff import NOW, Cutoff
 from replay.replayer import View, replay, view
 from surfaces import settings as settings_
+from surfaces.adapters import make_embedder, make_judge
 from surfaces.answers import answer
 from surfaces.belief_file import Document
 
 if TYPE_CHECKING:
+    from projections.answers import Answerer
     from projections.claims import ClaimsIndex, VectorTable
     from projections.cognee import Mirror
 
@@ -53,6 +57,15 @@ FOLDER = ".falsify"
 
 ATTEMPTS = 5
 """How often a command is decided anew because somebody else wrote in between."""
+
+
+Watch = Callable[[list[tuple[NodeId, documents.Claim]]], Iterable[tuple[NodeId, documents.Claim]]]
+"""Passes claims on, and shows somebody how far it has come."""
+
+
+def unwatched(claims: list[tuple[NodeId, documents.Claim]]) -> list[tuple[NodeId, documents.Claim]]:
+    """Pass the claims on."""
+    return claims
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +111,7 @@ class Workspace:
         self._given_embedder, self._given_judge = embedder, judge
         self.log: EventLog = open_log(root / self.settings.log, clock=self.clock, read_only=read_only)
         self._graph, self._position = BeliefGraph(), 0
+        self._past: tuple[BeliefGraph, VectorTable] | None = None
 
     @classmethod
     def init(cls, root: Path, **options: Any) -> "Workspace":
@@ -135,6 +149,8 @@ class Workspace:
 
     def close(self) -> None:
         """Close the log and what was opened beside it."""
+        if "_index" in self.__dict__:
+            self._index.close()
         if "mirror" in self.__dict__:
             self.mirror.close()
         self.log.close()
@@ -165,38 +181,19 @@ class Workspace:
         """Turns texts into vectors."""
         if self._given_embedder is not None:
             return self._given_embedder
-        from falsify.embedders.bundled import BundledEmbedder
-
-        return BundledEmbedder()
+        return make_embedder(self.settings, self.environ)
 
     @cached_property
     def judge(self) -> Judge:
         """Gives verdicts, as the settings say."""
         if self._given_judge is not None:
             return self._given_judge
-        kind = self.settings.judge
-        if kind == "auto":
-            pinned = self.environ.get("DEMO_MODE", "") not in {"", "0", "false"}
-            kind = "pinned" if pinned else "llm" if self.environ.get("LLM_API_KEY") else "offline"
-        if kind == "pinned":
-            return self._pinned_judge()
-        if kind == "llm":
-            from falsify.judges.llm import LLMJudge
-
-            return LLMJudge(root=self.folder / "judge", timeout=self.settings.judge_timeout)
-        from falsify.judges.offline import OfflineJudge
-
-        return OfflineJudge()
-
-    def _pinned_judge(self) -> Judge:
-        from falsify.judges.pinned import PinnedJudge
-
-        target = self.environ.get("REFUTED_ID", "")
-        if not target:
-            raise InvalidInputError(
-                "the pinned judge needs to know what to refute", hint="set REFUTED_ID to the id of a piece of evidence"
-            )
-        return PinnedJudge(self.find(target, Evidence).text)
+        return make_judge(
+            self.settings,
+            self.environ,
+            folder=self.folder / "judge",
+            pinned=lambda name: self.find(name, Evidence).text,
+        )
 
     @property
     def index(self) -> "ClaimsIndex":
@@ -207,13 +204,21 @@ class Workspace:
             index.rebuild(graph, head)
         elif index.position < head:
             index.sync(graph, head, (r.event for r in self.records(after=index.position)))
+        if not index.slots:
+            index.slots.read(graph, graph.nodes)  # the slots are not on the disk
         return index
 
     @cached_property
     def _index(self) -> "ClaimsIndex":
         from projections.claims import ClaimsIndex
 
-        return ClaimsIndex(self.folder / "claims.sqlite", self.embedder)
+        return ClaimsIndex(self.folder / "claims.sqlite", self.embedder, SlotIndex(self.settings.arity))
+
+    @cached_property
+    def _answerer(self) -> "Answerer":
+        from projections.answers import Answerer
+
+        return Answerer(self.embedder)
 
     @cached_property
     def mirror(self) -> "Mirror":
@@ -302,6 +307,35 @@ class Workspace:
         body = {"file": file.model_dump(mode="json"), "judged": judged}
         work = _Work("ingest", body, node_id("question", file.question), decide)
         return self._carry_out(work, key=key, dry_run=dry_run)
+
+    def ingest_document(
+        self,
+        question_id: NodeId,
+        document: documents.Document | None,
+        *,
+        body: dict[str, Any],
+        judged: bool = False,
+        key: str | None = None,
+        dry_run: bool = False,
+        watch: Watch = unwatched,
+    ) -> Outcome:
+        """Record what an edition of a document says; None stands for one that says what was recorded before.
+
+        `body` is what the caller asked for, `watch` what passes the new claims on while they are held against others.
+        """
+
+        def decide(graph: BeliefGraph) -> list[BeliefEvent]:
+            if document is None:
+                return []
+            findings: list[Finding] = []
+            if judged:
+                new = list(documents.new_claims(graph, question_id, document))
+                for evidence_id, claim in watch(new):
+                    fact = documents.statement(graph, document, claim)
+                    findings += self._examine(graph, evidence_id, fact)
+            return documents.ingest_document(graph, question_id, document, findings)
+
+        return self._carry_out(_Work("ingest", body, question_id, decide), key=key, dry_run=dry_run)
 
     def fact(self, fact: AssertFact, *, key: str | None = None, dry_run: bool = False) -> Outcome:
         """Hold a new fact against what is believed, and record what follows. A fact without a date is of now."""
@@ -442,13 +476,23 @@ class Workspace:
 
     def vectors(self, graph: BeliefGraph) -> "VectorTable":
         """Return the vectors of a graph's nodes: the index for the present, a table made for it otherwise."""
-        return self.index if graph is self._graph else self.index.over(graph)
+        if graph is self._graph:
+            return self.index
+        if self._past is None or self._past[0] is not graph:
+            self._past = graph, self.index.over(graph)
+        return self._past[1]
 
     def recall(self, query: str, *, limit: int = 5, graph: BeliefGraph | None = None) -> Recall:
-        """Return what may be cited in answer to a query: living nodes and open conflicts."""
+        """Return what may be cited in answer to a query: living nodes, open conflicts, an answer if slots give one."""
         graph = graph or self.graph
-        admit = partial(may_be_cited, graph)
-        return recall(graph, self.vectors(graph).search(query, limit=limit, within=2.0, admit=admit))
+        vectors = self.vectors(graph)
+        found = recall(graph, vectors.search(query, limit=limit, within=2.0, admit=partial(may_be_cited, graph)))
+        answer = self._answerer.answer(query, graph, vectors.slots)
+        if answer is None:
+            return found
+        path = tuple(cite(graph, graph.nodes[node_id]) for node_id in answer.path)
+        told = {"text": answer.text, "confidence": answer.confidence, "also": list(answer.also)}
+        return replace(found, answer=told, path=path)
 
     def why(self, name: str, cutoff: Cutoff = NOW) -> Reason:
         """Return why a node is in the state it is in."""

@@ -1,7 +1,7 @@
 """Drives beliefs the way a person does: commands by handle in, truth-states by handle out.
 
-`InMemory` runs the decisions of the domain and folds what they return. Whatever else can ingest a file, rule, retract and
-tell its states (a workspace, say) can take its place in the tests that use it.
+`InMemory` runs the decisions of the domain and folds what they return. Whatever else can ingest a file, rule, retract
+and tell its states (a workspace, say) can take its place in the tests that use it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -79,9 +79,7 @@ class InMemory:
         return {handle: self.graph.nodes[node].state for (_, handle), node in self.graph.handles.items()}
 
 
-def judged(
-    fact_id: NodeId, claim_id: NodeId, relation: Relation = "contradicts", confidence: float = 0.9
-) -> Finding:
+def judged(fact_id: NodeId, claim_id: NodeId, relation: Relation = "contradicts", confidence: float = 0.9) -> Finding:
     """Return what a judge found of a fact and a claim."""
     verdict = VerdictGiven(
         fact_id=fact_id,

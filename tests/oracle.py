@@ -69,9 +69,7 @@ def grounded(arguments: Iterable[str], attacks: Iterable[tuple[str, str]]) -> di
     while True:
         more = {a for a, by in attackers.items() if a not in accepted and by <= rejected}
         if not more:
-            return {
-                a: "alive" if a in accepted else "refuted" if a in rejected else "contested" for a in attackers
-            }
+            return {a: "alive" if a in accepted else "refuted" if a in rejected else "contested" for a in attackers}
         accepted |= more
         rejected |= {a for a, by in attackers.items() if by & accepted}
 
@@ -167,9 +165,9 @@ def believe(events: Iterable[BeliefEvent]) -> Beliefs:
     causes = {n: because for n, (_, because) in reasons.items()}
     supports = {h: _supports(known, label, h) for h in _of_kind(known, "hypothesis")}
     for hypothesis, (backing, alive, contested) in supports.items():
-        rivals = {
-            h for h, (_, n, _) in supports.items() if n and known.questions[h] == known.questions[hypothesis]
-        } - {hypothesis}
+        rivals = {h for h, (_, n, _) in supports.items() if n and known.questions[h] == known.questions[hypothesis]} - {
+            hypothesis
+        }
         fallen = backing and not alive and rivals
         states[hypothesis] = ("contested" if contested else "superseded") if fallen else "alive"
         causes[hypothesis] = (
@@ -246,7 +244,9 @@ def _retracted(known: Premises, node: str) -> bool:
 
 def _groups(known: Premises, node: str) -> list[frozenset[str]]:
     """Return the alternatives: each lone critical dependency, and each group of them."""
-    alone = [frozenset([on]) for (n, on, group), critical in known.depends.items() if n == node and critical and not group]
+    alone = [
+        frozenset([on]) for (n, on, group), critical in known.depends.items() if n == node and critical and not group
+    ]
     named = {group for (n, _, group), critical in known.depends.items() if n == node and critical and group}
     return alone + [
         frozenset(on for (n, on, g), critical in known.depends.items() if (n, g) == (node, group) and critical)
@@ -324,7 +324,5 @@ def _reach(feeds: Mapping[str, set[str]], start: str) -> set[str]:
 
 
 def _confidence(known: Premises, living: set[str], conclusion: str) -> float:
-    lost = sum(
-        n == conclusion and not critical and on not in living for (n, on, _), critical in known.depends.items()
-    )
+    lost = sum(n == conclusion and not critical and on not in living for (n, on, _), critical in known.depends.items())
     return known.confidences[conclusion] * 0.8**lost

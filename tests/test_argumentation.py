@@ -13,7 +13,7 @@ from tests.public_data import frameworks, needs_public_data
 
 pytestmark = needs_public_data
 
-SAMPLE = 150
+SAMPLE = 80
 
 
 @pytest.fixture(scope="module")

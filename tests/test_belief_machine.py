@@ -190,23 +190,37 @@ class Investigation(RuleBasedStateMachine):
 # --- the order of arrival --------------------------------------------------------------------------------------
 
 STRENGTHS = [(trust, f"2021-0{month}-01") for trust in (0.3, 0.9) for month in (1, 2, 3)]
-PRIORS = {h: prior for h, prior in zip(HYPOTHESES, (0.2, 0.5, 0.8), strict=True)}
+PRIORS = dict(zip(HYPOTHESES, (0.2, 0.5, 0.8), strict=True))
 
 
 def once(key, strategy):
     return st.lists(strategy, max_size=6, unique_by=key)
 
 
+def edge(step):
+    """Return what a step is about: the same edge said again, otherwise, would make its order matter."""
+    return step[:2]
+
+
+def pair(step):
+    return frozenset(step[:2])
+
+
+def dependency(step):
+    node, on = step
+    return node, on.get("evidence"), on.get("conclusion"), on["group"]
+
+
 @settings(max_examples=150, deadline=None)
 @given(
     strengths=st.permutations(STRENGTHS),
     depends=once(
-        lambda d: (d[0], str({**d[1], "critical": None})),
+        dependency,
         st.tuples(st.sampled_from(EVIDENCE + CONCLUSIONS), dependencies),
     ),
-    weighs=once(lambda w: w[:2], st.tuples(evidence, st.sampled_from(HYPOTHESES), weights)),
-    pairs=once(lambda p: frozenset(p[:2]), st.tuples(evidence, evidence, relations)),
-    rulings=once(lambda p: p[:2], st.tuples(evidence, evidence, relations)),
+    weighs=once(edge, st.tuples(evidence, st.sampled_from(HYPOTHESES), weights)),
+    pairs=once(pair, st.tuples(evidence, evidence, relations)),
+    rulings=once(edge, st.tuples(evidence, evidence, relations)),
     withdrawn=st.sets(evidence, max_size=2),
     order=st.randoms(use_true_random=False),
 )
@@ -231,7 +245,7 @@ def test_the_states_do_not_depend_on_the_order_of_arrival(strengths, depends, we
 
 
 def _say(beliefs, said, handle):
-    """Return the id of a claim, which is said now if it was not before: every claim has a source and a date of its own."""
+    """Return the id of a claim, said now if it was not before; the trust and the date of each are its own."""
     trust, date = said[handle]
     if handle not in beliefs.states():
         beliefs.ingest(sources=[{"id": f"source-{trust}", "trust": trust}])
@@ -239,20 +253,21 @@ def _say(beliefs, said, handle):
     return beliefs.id(handle)
 
 
-def _depend(beliefs, said, node, dependency):
-    for handle in {node, dependency.get("evidence")} & set(EVIDENCE):
+def _depend(beliefs, said, node, on):
+    for handle in {node, on.get("evidence")} & set(EVIDENCE):
         _say(beliefs, said, handle)
-    parts = belief_file([], [{"id": node, "depends_on": [dependency]}] if node in CONCLUSIONS else [], [])
+    parts = belief_file([], [{"id": node, "depends_on": [on]}] if node in CONCLUSIONS else [], [])
     if node in EVIDENCE:
-        parts = belief_file([{**_as_said(said, node), "depends_on": [dependency]}], [], [])
-    for entry in parts["evidence"]:
-        entry |= _as_said(said, entry["id"])
+        parts = belief_file([{**_as_said(said, node), "depends_on": [on]}], [], [])
+    parts["evidence"] = [{**entry, **_as_said(said, entry["id"])} for entry in parts["evidence"]]
     beliefs.ingest(**parts)
 
 
 def _weigh(beliefs, said, handle, hypothesis, weight):
     _say(beliefs, said, handle)
-    parts = belief_file([{**_as_said(said, handle), "supports": [{"hypothesis": hypothesis, "weight": weight}]}], [], [])
+    parts = belief_file(
+        [{**_as_said(said, handle), "supports": [{"hypothesis": hypothesis, "weight": weight}]}], [], []
+    )
     parts["hypotheses"] = [{**h, "prior": PRIORS[h["id"]]} for h in parts["hypotheses"]]
     beliefs.ingest(**parts)
 

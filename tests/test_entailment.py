@@ -76,7 +76,11 @@ def _file(tree):
 
 
 def _refuter(leaf):
-    return {"id": f"not-{leaf}", "claim": f"It has been found that {leaf} is wrong", "contradicts": [{"evidence": leaf}]}
+    return {
+        "id": f"not-{leaf}",
+        "claim": f"It has been found that {leaf} is wrong",
+        "contradicts": [{"evidence": leaf}],
+    }
 
 
 def _leaves(tree):
@@ -92,7 +96,9 @@ def _what_falls_with(tree, leaf):
 
 def _namesakes(tree, leaf):
     """Return the sentences with the words of the leaf: one belief, whatever it is called."""
-    return {n for n, text in tree.texts.items() if n.startswith("sent") and text.casefold() == tree.texts[leaf].casefold()}
+    return {
+        n for n, text in tree.texts.items() if n.startswith("sent") and text.casefold() == tree.texts[leaf].casefold()
+    }
 
 
 def _dead(beliefs):

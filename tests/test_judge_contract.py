@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from falsify.judges.offline import OfflineJudge
+from falsify.judges.panel import PanelJudge
 from falsify.judges.pinned import PinnedJudge
 from falsify.ports import Abstention, Judge, Opinion, Statement
 
@@ -33,9 +34,16 @@ class StubJudge:
         return Opinion("supports" if claim.text == fact.text else "unrelated", 1.0, "word by word")
 
 
-@pytest.fixture(scope="module", params=["offline", "pinned", "stub"])
+@pytest.fixture(scope="module", params=["offline", "pinned", "stub", "panel"])
 def judge(request) -> Judge:
-    return {"offline": OfflineJudge, "pinned": lambda: PinnedJudge(CLAIMS[0].text), "stub": StubJudge}[request.param]()
+    pinned = PinnedJudge(CLAIMS[0].text)
+    made = {
+        "offline": OfflineJudge,
+        "pinned": lambda: pinned,
+        "stub": StubJudge,
+        "panel": lambda: PanelJudge(OfflineJudge(), pinned, StubJudge()),
+    }
+    return made[request.param]()
 
 
 def test_a_judge_has_a_name_and_a_version(judge):

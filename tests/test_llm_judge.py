@@ -336,4 +336,4 @@ def assert_abstains_in_time(judge):
     [answer] = judge.judge(FACT, [CLAIM])
     assert isinstance(answer, Abstention)
     assert answer.reason
-    assert time.monotonic() - started < judge._timeout + 2
+    assert time.monotonic() - started < judge._gateway._timeout + 2

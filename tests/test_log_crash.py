@@ -10,7 +10,7 @@ from falsify.errors import StaleRevisionError
 from falsify.events import Event, event
 from falsify.log import Command, canonical, open_log
 
-ROUNDS = int(os.environ.get("FALSIFY_CRASH_ROUNDS", "60"))
+ROUNDS = int(os.environ.get("FALSIFY_CRASH_ROUNDS", "75"))
 STREAMS = ("project:a", "project:b")
 
 fork = multiprocessing.get_context("fork")

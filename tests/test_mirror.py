@@ -39,7 +39,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning:(cognee|pydantic|alembic)"),
 ]
 
-ROUNDS = int(os.environ.get("FALSIFY_CRASH_ROUNDS", "1"))
+ROUNDS = int(os.environ.get("FALSIFY_CRASH_ROUNDS", "2"))
 ROOT = Path(__file__).parent.parent
 
 
@@ -472,10 +472,11 @@ def test_what_somebody_else_keeps_in_the_mirror_is_reported_and_does_not_stand_i
         from cognee.infrastructure.databases.vector import get_vector_engine_async
         from cognee.infrastructure.engine import DataPoint
         from cognee.tasks.storage import add_data_points
+        from pydantic import Field
 
         class Remark(DataPoint):
             text: str
-            metadata: dict = {"index_fields": ["text"]}
+            metadata: dict = Field(default={"index_fields": ["text"]})
 
         await add_data_points([Remark(id="00000000-0000-0000-0000-000000000001", text="mine")])
         evidence = cognee_id(world.id("E_qa"))
@@ -549,8 +550,9 @@ def test_what_runs_in_the_mirror_cannot_call_it(mirror):
     async def call():
         mirror.read_back()
 
-    with pytest.raises(asyncio.InvalidStateError, match="wait for itself"):
-        mirror.run(call)
+    for make in (call, lambda: asyncio.to_thread(mirror.read_back)):
+        with pytest.raises(asyncio.InvalidStateError, match="wait for itself"):
+            mirror.run(make)
     assert mirror.compare(world.graph) == []
 
 

@@ -1,5 +1,7 @@
 """The decisions of belief: given what was recorded, when something is said, then exactly this follows."""
 
+from itertools import pairwise
+
 import pytest
 
 from falsify.belief.events import (
@@ -123,7 +125,10 @@ def test_when_the_refuter_is_refuted_everything_it_killed_comes_back_the_forgott
 def test_a_cycle_of_conclusions_that_lost_its_ground_dies_once_each_and_terminates(beliefs):
     beliefs.ingest(
         evidence=[_evidence("E")],
-        conclusions=[_conclusion("C1", {"conclusion": "C2"}, {"evidence": "E"}), _conclusion("C2", {"conclusion": "C1"})],
+        conclusions=[
+            _conclusion("C1", {"conclusion": "C2"}, {"evidence": "E"}),
+            _conclusion("C2", {"conclusion": "C1"}),
+        ],
     )
     e, c1, c2 = (beliefs.id(n) for n in ("E", "C1", "C2"))
     assert set(beliefs.states().values()) == {"alive"}
@@ -260,7 +265,7 @@ def test_a_cascade_has_no_depth_limit(beliefs):
     events = _consequences(beliefs.retract("E"))
     chain = [beliefs.id(n) for n in ("E", *(f"C{i}" for i in range(1, depth + 1)))]
     assert events[1 : depth + 1] == [
-        ConclusionInvalidated(conclusion_id=c, because=on, lost=(on,)) for on, c in zip(chain, chain[1:], strict=False)
+        ConclusionInvalidated(conclusion_id=c, because=on, lost=(on,)) for on, c in pairwise(chain)
     ]
     assert set(beliefs.states().values()) == {"forgotten"}
     beliefs.restore("E")
@@ -675,7 +680,10 @@ def test_evidence_against_a_hypothesis_lowers_its_standing_and_does_not_keep_the
 def test_a_superseded_hypothesis_names_the_next_rival_when_the_first_loses_its_support(beliefs):
     beliefs.ingest(
         hypotheses=[{"id": h, "statement": f"It was {h}"} for h in "ABC"],
-        evidence=[_evidence(f"for {h}", supports=[{"hypothesis": h, "weight": w}]) for h, w in zip("ABC", (1, 0.9, 0.5), strict=True)],
+        evidence=[
+            _evidence(f"for {h}", supports=[{"hypothesis": h, "weight": w}])
+            for h, w in zip("ABC", (1, 0.9, 0.5), strict=True)
+        ],
     )
     a, b, c = (beliefs.id(h) for h in "ABC")
     assert HypothesisSuperseded(hypothesis_id=a, by=b) in beliefs.retract("for-A")
@@ -815,13 +823,25 @@ def test_a_judged_file_acts_on_what_the_judge_found(company_x):
 @pytest.mark.parametrize(
     ("parts", "path", "says"),
     [
-        ({"evidence": [{"supports": [{"hypothesis": "A"}, {"hypothesis": "Z"}]}]}, "evidence 0 supports 1 hypothesis", "Z"),
+        (
+            {"evidence": [{"supports": [{"hypothesis": "A"}, {"hypothesis": "Z"}]}]},
+            "evidence 0 supports 1 hypothesis",
+            "Z",
+        ),
         ({"evidence": [{"refutes": [{"hypothesis": "E_qa"}]}]}, "evidence 0 refutes 0 hypothesis", "is a evidence"),
         ({"evidence": [{"contradicts": [{"evidence": "A"}]}]}, "evidence 0 contradicts 0 evidence", "is a hypothesis"),
         ({"evidence": [{"supersedes": [{"evidence": "Z"}]}]}, "evidence 0 supersedes 0 evidence", "Z"),
         ({"evidence": [{}, {"depends_on": [{"conclusion": "Z"}]}]}, "evidence 1 depends_on 0 conclusion", "Z"),
-        ({"conclusions": [{"depends_on": [{"evidence": "K"}]}]}, "conclusions 0 depends_on 0 evidence", "is a conclusion"),
-        ({"conclusions": [{"depends_on": [{"conclusion": "A"}]}]}, "conclusions 0 depends_on 0 conclusion", "hypothesis"),
+        (
+            {"conclusions": [{"depends_on": [{"evidence": "K"}]}]},
+            "conclusions 0 depends_on 0 evidence",
+            "is a conclusion",
+        ),
+        (
+            {"conclusions": [{"depends_on": [{"conclusion": "A"}]}]},
+            "conclusions 0 depends_on 0 conclusion",
+            "hypothesis",
+        ),
         ({"evidence": [{"id": "A"}]}, "evidence 0 id", "already stands for"),
         ({"evidence": [{}], "conclusions": [{"id": "x0"}]}, "conclusions 0 id", "used twice"),
         ({"hypotheses": [{"id": "K"}]}, "hypotheses 0 id", "already stands for"),
@@ -872,6 +892,52 @@ def test_no_decision_changes_the_graph_it_was_given(company_x):
     ]
     assert all(decisions)
     assert canonical(graph) == before
+
+
+class Watched(dict):
+    """Nodes that count how often they are looked at, and cannot be walked through."""
+
+    looks = 0
+
+    def __getitem__(self, key):
+        self.looks += 1
+        return super().__getitem__(key)
+
+    def __iter__(self):
+        raise AssertionError("a decision walked through all nodes")
+
+    __len__ = keys = values = items = __iter__
+
+
+def test_a_revision_looks_at_no_more_nodes_in_a_large_graph_than_in_a_small_one():
+    looks = set()
+    for bystanders in (20, 2_000):
+        beliefs = InMemory(COMPANY_X)
+        beliefs.ingest(
+            hypotheses=[{"id": f"H{i}", "statement": f"It was {i}"} for i in range(bystanders // 10)],
+            evidence=[
+                _evidence(f"E{i}", supports=[{"hypothesis": f"H{i % (bystanders // 10)}", "weight": 0.001}])
+                for i in range(bystanders)
+            ],
+            conclusions=[_conclusion(f"K{i}", {"evidence": f"E{i}"}) for i in range(bystanders)],
+        )
+        beliefs.ingest(
+            hypotheses=[{"id": "A", "statement": "X knew", "prior": 0.6}],
+            evidence=[_evidence("E_qa", supports=[{"hypothesis": "A", "weight": 0.9}])],
+            conclusions=[_conclusion("K", {"evidence": "E_qa"})],
+        )
+        nodes = beliefs.graph.nodes = Watched(beliefs.graph.nodes)
+        audit = AssertFact(question_id=beliefs.question_id, text=AUDIT)
+        events = assert_fact(beliefs.graph, audit, [judged(audit.fact_id, beliefs.id("E_qa"))])
+        assert [type(e) for e in _consequences(events)] == [
+            EvidenceRefuted,
+            ConclusionInvalidated,
+            HypothesisSuperseded,
+            NodeForgotten,
+            FrontierMoved,
+        ]
+        looks.add(nodes.looks)
+    assert len(looks) == 1
 
 
 def test_a_question_is_asked_once():
@@ -932,9 +998,8 @@ def test_a_known_fact_said_under_another_name_gets_the_name(company_x):
     ],
 )
 def test_a_fact_that_cannot_be_recorded_is_refused_in_words(company_x, change, refusal, says):
-    fact = AssertFact(**{"question_id": company_x.question_id, "text": AUDIT, **change})
     with pytest.raises(refusal, match=says):
-        assert_fact(company_x.graph, fact, [])
+        assert_fact(company_x.graph, AssertFact(**{"question_id": company_x.question_id, "text": AUDIT, **change}), [])
 
 
 @pytest.mark.parametrize("weight", [-0.1, 1.1, float("nan")])

@@ -568,3 +568,8 @@ def test_the_goldens_hold_every_kind_of_belief_event():
         for line in path.read_bytes().splitlines()[1:-1]
     }
     assert {kind for kind, event in REGISTRY.items() if event in BELIEF_EVENTS} - kinds == set()
+
+
+def test_a_digest_of_another_format_says_so_and_not_that_beliefs_changed(golden, story):
+    golden.edit(digest(view(story.log, STREAM, Cutoff(epoch=0)).graph), "v0-" + "a" * 64)
+    assert golden.told() == ["epoch 0: the digest is of format v0, and this Falsify makes v1: record it again"]

@@ -282,3 +282,11 @@ def test_the_words_embedder_is_what_the_tests_take_it_for():
     vectors = HashEmbedder().embed(["red sign", "red sign", "seven"])
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0)
     assert np.allclose(vectors[0], vectors[1])
+
+
+def test_the_same_beliefs_have_the_same_digest_whatever_way_led_to_them(workspace):
+    before = digest(workspace.graph)
+    workspace.retract(workspace.find("red").id)
+    assert digest(workspace.graph) != before
+    workspace.retract(workspace.find("red").id, restored=True)
+    assert (digest(workspace.graph), workspace.graph.epoch) == (before, 2)

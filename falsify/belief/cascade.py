@@ -7,6 +7,7 @@ leaves no trace.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from falsify.belief.events import (
     AssertionRestored,
@@ -72,7 +73,7 @@ class Draft:
         flips = {node_id: flip for node_id in labels if (flip := _flip(sight, node_id))}
         self._follow(_in_cascade_order(flips))
         hypotheses = self._rate_hypotheses()
-        self._forget([*labels, *self._changed, *hypotheses])
+        self._forget([*labels, *hypotheses])
         changes = len(self.events) - before
         self._move_frontiers()
         return changes
@@ -85,10 +86,17 @@ class Draft:
     def _rate_hypotheses(self) -> list[NodeId]:
         """Supersede and reinstate hypotheses; return the supports of those that changed."""
         supporters: list[NodeId] = []
-        touched = self._touched_hypotheses()
-        rivals = {q: _best_supported(self.graph, q) for q in {h.question_id for h in touched if not h.living}}
-        for hypothesis in touched:
-            flip = _rate(self.graph, hypothesis, rivals.get(hypothesis.question_id, ""))
+        fallen: list[Hypothesis] = []
+        for hypothesis in self._touched_hypotheses():
+            if _rated(self.graph, hypothesis) != "alive":
+                fallen.append(hypothesis)
+            elif not hypothesis.alive:
+                self._follow([_revived(self.graph, hypothesis)])
+                supporters += _supporters(self.graph, hypothesis.id)
+        # Whom they gave way to is asked when all who have living support live.
+        rivals = {q: _best_supported(self.graph, q) for q in {h.question_id for h in fallen}}
+        for hypothesis in fallen:
+            flip = _overcome(self.graph, hypothesis, rivals[hypothesis.question_id])
             if flip is not None:
                 self._follow([flip])
                 supporters += _supporters(self.graph, hypothesis.id)
@@ -144,26 +152,8 @@ class Draft:
 
 def best_hypothesis(graph: BeliefGraph, question_id: NodeId) -> Hypothesis | None:
     """Return the living hypothesis with the greatest standing, then prior, then age."""
-    ranks = graph.ranks.row(question_id)
-    best = graph.nodes[max(ranks, key=ranks.__getitem__)] if ranks else None
-    return best if isinstance(best, Hypothesis) and best.alive else None
-
-
-def expected_state(graph: BeliefGraph, labels: Labels, node: Node) -> TruthState:
-    """Return the truth-state that follows for a node from the edges and these labels.
-
-    A dead end is expected to be `forgotten`; for that the labels must be those of the recorded states.
-    """
-    if isinstance(node, Question):
-        return "alive"
-    if isinstance(node, Hypothesis):
-        return _rated(graph, node)
-    label = labels[node.id]
-    if label is not Label.DEAD:
-        return "alive" if label is Label.ALIVE else "contested"
-    reason = _reason(_Sight(graph, labels), node)
-    end = reason.dead_end and node.id not in _fed(graph, [node.id], lambda n: graph.nodes[n].alive)
-    return "forgotten" if end else reason.state
+    best = max(graph.ranks.of(question_id), default=None)
+    return cast("Hypothesis", graph.nodes[best.hypothesis_id]) if best and best.alive else None
 
 
 def expected_states(graph: BeliefGraph) -> dict[NodeId, TruthState]:
@@ -399,26 +389,29 @@ def _supporters(graph: BeliefGraph, hypothesis_id: NodeId) -> list[NodeId]:
     return [w.evidence_id for w in graph.weighed_by.of(hypothesis_id) if w.stance == "supports"]
 
 
-def _rate(graph: BeliefGraph, hypothesis: Hypothesis, rival: NodeId) -> Consequence | None:
-    """Return what changes about a hypothesis: its state, or what its state is owed to."""
+def _revived(graph: BeliefGraph, hypothesis: Hypothesis) -> NodeReinstated:
+    living = (evidence_id for evidence_id in _supporters(graph, hypothesis.id) if graph.nodes[evidence_id].alive)
+    return NodeReinstated(
+        node_id=hypothesis.id, node_kind=hypothesis.kind, because=next(living, ""), was=hypothesis.state
+    )
+
+
+def _overcome(graph: BeliefGraph, hypothesis: Hypothesis, rival: NodeId) -> Consequence | None:
+    """Return what changes about a hypothesis that does not live: its state, or what its state is owed to."""
     state = _rated(graph, hypothesis)
-    if state == hypothesis.state and (state == "alive" or _still_owed(graph, hypothesis)):
+    if state == hypothesis.state and _still_owed(graph, hypothesis):
         return None
-    supporters = [graph.nodes[evidence_id] for evidence_id in _supporters(graph, hypothesis.id)]
-    if state == "alive":
-        because = next((e.id for e in supporters if e.alive), "")
-        return NodeReinstated(node_id=hypothesis.id, node_kind=hypothesis.kind, because=because, was=hypothesis.state)
-    if state == "contested":
-        over = tuple(e.id for e in supporters if e.state == "contested")
-        return NodeContested(node_id=hypothesis.id, node_kind=hypothesis.kind, over=over)
-    return HypothesisSuperseded(hypothesis_id=hypothesis.id, by=rival)
+    if state == "superseded":
+        return HypothesisSuperseded(hypothesis_id=hypothesis.id, by=rival)
+    over = tuple(e for e in _supporters(graph, hypothesis.id) if graph.nodes[e].state == "contested")
+    return NodeContested(node_id=hypothesis.id, node_kind=hypothesis.kind, over=over)
 
 
 def _best_supported(graph: BeliefGraph, question_id: NodeId) -> NodeId:
-    """Return the best of the hypotheses that have living support, whatever their state; empty if there is none."""
-    ranks = graph.ranks.row(question_id)
-    supported = (hypothesis_id for hypothesis_id, rank in ranks.items() if rank[-1])
-    return max(supported, key=lambda h: ranks[h][1:], default="")
+    """Return the best of the hypotheses that have living support."""
+    ranks = graph.ranks.of(question_id)
+    best = max(ranks)
+    return (best if best.supported else max(rank for rank in ranks if rank.supported)).hypothesis_id
 
 
 def _still_owed(graph: BeliefGraph, hypothesis: Hypothesis) -> bool:

@@ -14,7 +14,7 @@ from falsify.belief.events import VerdictGiven, VerdictWithheld
 from falsify.belief.graph import BeliefGraph, Evidence
 from falsify.belief.impugn import Impugnment, impugns, mentions
 from falsify.events import NodeId
-from falsify.ports import Candidate, Judge, Opinion, Statement
+from falsify.ports import Candidate, Gate, Judge, Opinion, Statement
 
 NEAREST = 10
 """How many living claims the first gate lets through by distance, and how many that are not alive."""
@@ -24,7 +24,7 @@ NAMED = 0.6
 
 
 class Neighbours(Protocol):
-    """Finds claims by meaning; the threshold is the embedder's."""
+    """Finds claims by meaning, where the threshold is the embedder's, and by slot."""
 
     def nearest(self, text: str, *, limit: int, admit: Callable[[NodeId], bool]) -> list[tuple[NodeId, float]]:
         """Return the admitted nodes within the threshold, nearest first, with their cosine distances."""
@@ -32,6 +32,10 @@ class Neighbours(Protocol):
 
     def distances(self, text: str, node_ids: Sequence[NodeId]) -> list[float]:
         """Return the cosine distance from the text to each of the nodes."""
+        ...
+
+    def rivals(self, text: str) -> list[NodeId]:
+        """Return the claims, in whatever state, in the functional slot that the text fills."""
         ...
 
 
@@ -70,12 +74,17 @@ def find_candidates(graph: BeliefGraph, fact_id: NodeId, fact: Statement, neighb
     ]
     impugnment = impugns(fact.text)
     named = _resting_on_named_sources(graph, impugnment, fact_id) if impugnment else []
-    by_source = [
-        Candidate(node_id, distance, "source")
-        for node_id, distance in zip(named, neighbours.distances(fact.text, named), strict=True)
-    ]
-    found = {c.claim_id: c for c in [*near, *by_source]}
+    # All of a slot, the dead and forgotten too: a new value that killed only the last would bring back the one before.
+    rivals = [n for n in neighbours.rivals(fact.text) if n != fact_id and _is_claim(graph, n)]
+    by_slot = _whatever_distance(fact, rivals, "slot", neighbours)
+    by_source = _whatever_distance(fact, named, "source", neighbours)
+    found = {c.claim_id: c for c in [*by_slot, *near, *by_source]}
     return sorted(found.values(), key=lambda c: (c.distance, c.claim_id))
+
+
+def _whatever_distance(fact: Statement, ids: list[NodeId], gate: Gate, neighbours: Neighbours) -> list[Candidate]:
+    distances = neighbours.distances(fact.text, ids)
+    return [Candidate(node_id, distance, gate) for node_id, distance in zip(ids, distances, strict=True)]
 
 
 def adjudicate(

@@ -7,7 +7,7 @@ decisions in `revision` compute it and write it down with its cause, so that "wh
 from typing import Literal
 
 from falsify.belief.text import NodeKind
-from falsify.events import Event, NodeId, event
+from falsify.events import UPCASTERS, Event, NodeId, event
 from falsify.ports import Gate, Relation
 
 TruthState = Literal["alive", "refuted", "superseded", "invalidated", "contested", "forgotten"]
@@ -56,14 +56,44 @@ class EvidenceRecorded(Event):
     handle: str
 
 
-@event("belief.evidence_asserted")
+@event("belief.evidence_asserted", version=2)
 class EvidenceAsserted(Event):
-    """A source asserts the claim; `asserted_at` is a date, a time in UTC, or empty when nobody knows."""
+    """A source asserts the claim; `asserted_at` is a date, a time in UTC, or empty when nobody knows.
+
+    `location` is where the words were found: a file, and behind `#` the page, line and character in it; or empty.
+    """
 
     evidence_id: NodeId
     source_id: str
     quote: str
     asserted_at: str
+    location: str = ""
+
+
+UPCASTERS["belief.evidence_asserted", 1] = lambda body: {**body, "location": ""}
+
+
+@event("belief.document_ingested")
+class DocumentIngested(Event):
+    """A document was read, for the first time or in a new edition.
+
+    `sha256` is that of its bytes; `extractor` says what found the `claims`, and `left_out` how many sentences it took
+    for none. `added` and `dropped` are what this edition claims that the one before did not, and the other way round:
+    pairs of source and evidence.
+    """
+
+    document_id: str
+    question_id: NodeId
+    path: str
+    sha256: str
+    title: str
+    source_id: str
+    asserted_at: str
+    extractor: str
+    claims: int
+    left_out: int
+    added: tuple[tuple[str, NodeId], ...]
+    dropped: tuple[tuple[str, NodeId], ...]
 
 
 @event("belief.conclusion_drawn")
@@ -267,6 +297,7 @@ Premise = (
     | SourceRecorded
     | EvidenceRecorded
     | EvidenceAsserted
+    | DocumentIngested
     | ConclusionDrawn
     | HandleGiven
     | DependencyAdded

@@ -8,7 +8,7 @@ import copy
 from collections import ChainMap
 from collections.abc import Collection, Hashable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar, assert_never, cast
+from typing import Any, Generic, NamedTuple, TypeVar, assert_never, cast
 
 from falsify.belief.events import (
     AssertionRestored,
@@ -17,6 +17,7 @@ from falsify.belief.events import (
     ConclusionDrawn,
     ConclusionInvalidated,
     DependencyAdded,
+    DocumentIngested,
     EvidenceAsserted,
     EvidenceInvalidated,
     EvidenceRecorded,
@@ -51,9 +52,6 @@ NANO = 1_000_000_000
 
 UNATTRIBUTED = "unattributed"
 """The source of a claim that names none."""
-
-Rank = tuple[bool, int, float, int, bool]
-"""What hypotheses are compared by: whether they live, standing, prior, age; last, whether they have living support."""
 
 N = TypeVar("N", bound="Node")
 K = TypeVar("K", bound=Hashable)
@@ -90,6 +88,17 @@ class Question(Node):
     frontier: NodeId = ""
 
 
+class Rank(NamedTuple):
+    """What hypotheses are compared by, and which one it is; the oldest has the greatest `age`."""
+
+    alive: bool
+    standing: int
+    prior: float
+    age: int
+    supported: bool
+    hypothesis_id: NodeId
+
+
 @dataclass(slots=True)
 class Hypothesis(Node):
     """`standing` is in billionths; `supports`, `living` and `contested` count its supporting evidence."""
@@ -102,7 +111,7 @@ class Hypothesis(Node):
 
     @property
     def rank(self) -> Rank:
-        return self.alive, self.standing, self.prior, -self.order, self.living > 0
+        return Rank(self.alive, self.standing, self.prior, -self.order, self.living > 0, self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +123,7 @@ class Assertion:
     asserted_at: str
     order: int
     retracted: bool = False
+    location: str = ""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -215,7 +225,9 @@ _EMPTY: Mapping[Any, Any] = {}
 class BeliefGraph:
     """Nodes by id and the edges between them, as recorded up to some point of the log.
 
-    `ranks` has the rank of each hypothesis of a question; `gave_way` leads from a hypothesis to those that it superseded.
+    `ranks` has the rank of each hypothesis of a question; `gave_way` leads from a hypothesis to those it superseded.
+    `documents` has the last edition of each; `contents` what a document ever claimed and by which source, and whether
+    it still does; `found_in` is the same by the evidence: (source, document) -> whether it still does.
     """
 
     def __init__(self) -> None:
@@ -231,10 +243,14 @@ class BeliefGraph:
         self.considered: Table[tuple[NodeId, NodeId], VerdictGiven | VerdictWithheld] = Table()
         self.weighs: Table[tuple[NodeId, str], EvidenceWeighed] = Table()
         self.weighed_by: Table[tuple[NodeId, str], EvidenceWeighed] = Table()
+        self.asked: Table[NodeId, NodeId] = Table()
         self.hypotheses: Table[NodeId, NodeId] = Table()
         self.ranks: Table[NodeId, Rank] = Table()
         self.gave_way: Table[NodeId, NodeId] = Table()
         self.sourced: Table[NodeId, NodeId] = Table()
+        self.documents: MutableMapping[str, DocumentIngested] = {}
+        self.contents: Table[tuple[str, NodeId], bool] = Table()
+        self.found_in: Table[tuple[str, str], bool] = Table()
         self._own: dict[NodeId, Node] | None = None
 
     def branch(self) -> "BeliefGraph":
@@ -245,6 +261,7 @@ class BeliefGraph:
                 setattr(above, name, value.branch())
         above.sources = ChainMap({}, self.sources)
         above.handles = ChainMap({}, self.handles)
+        above.documents = ChainMap({}, self.documents)
         above._own = {}  # noqa: SLF001 - another instance of this class
         above.nodes = ChainMap(above._own, self.nodes)  # noqa: SLF001 - as above
         return above
@@ -268,7 +285,7 @@ class BeliefGraph:
 
     def questions(self) -> list[Question]:
         """Return the questions in the order they were asked."""
-        return [node for node in self.nodes.values() if isinstance(node, Question)]
+        return [cast("Question", self.nodes[question_id]) for question_id in self.asked.of("")]
 
     def attackers(self, evidence_id: NodeId) -> Iterator[tuple[NodeId, VerdictGiven]]:
         """Yield who attacks the evidence and by which verdict, whether the attacker lives or not."""
@@ -367,10 +384,13 @@ def evolve(graph: BeliefGraph, event: BeliefEvent) -> BeliefGraph:
             _add(graph, event.hypothesis_id, Hypothesis, event, event.statement, prior=event.prior)
             graph.hypotheses.put(event.question_id, event.hypothesis_id, event.hypothesis_id)
             _rank(graph, graph.edit(event.hypothesis_id, Hypothesis))
+        case DocumentIngested():
+            _read(graph, event)
         case HandleGiven():
             graph.handles[event.question_id, event.handle] = event.node_id
         case QuestionAsked():
             _add(graph, event.question_id, Question, event, event.text)
+            graph.asked.put("", event.question_id, event.question_id)
         case _:
             assert_never(event)
     return graph
@@ -412,7 +432,7 @@ def _give(graph: BeliefGraph, verdict: VerdictGiven) -> None:
 def _assert(graph: BeliefGraph, event: EvidenceAsserted) -> None:
     graph.assertions += 1
     node = graph.edit(event.evidence_id, Evidence)
-    assertion = Assertion(event.source_id, event.quote, event.asserted_at, graph.assertions)
+    assertion = Assertion(event.source_id, event.quote, event.asserted_at, graph.assertions, location=event.location)
     node.assertions = {**node.assertions, event.source_id: assertion}
     node.strength = _strength(graph, node)
     graph.sourced.put(event.source_id, node.id, node.id)
@@ -421,9 +441,18 @@ def _assert(graph: BeliefGraph, event: EvidenceAsserted) -> None:
 def _retract(graph: BeliefGraph, evidence_id: NodeId, source_id: str, *, retracted: bool) -> None:
     node = graph.edit(evidence_id, Evidence)
     was = node.assertions[source_id]
-    now = Assertion(was.source_id, was.quote, was.asserted_at, was.order, retracted)
+    now = Assertion(was.source_id, was.quote, was.asserted_at, was.order, retracted, was.location)
     node.assertions = {**node.assertions, source_id: now}
     node.strength = _strength(graph, node)
+
+
+def _read(graph: BeliefGraph, edition: DocumentIngested) -> None:
+    document_id = edition.document_id
+    graph.documents[document_id] = edition
+    for said, there in ((edition.added, True), (edition.dropped, False)):
+        for source_id, evidence_id in said:
+            graph.contents.put(document_id, (source_id, evidence_id), there)
+            graph.found_in.put(evidence_id, (source_id, document_id), there)
 
 
 def _describe(graph: BeliefGraph, event: SourceRecorded) -> None:
@@ -462,7 +491,7 @@ def _flip(graph: BeliefGraph, node_id: NodeId, state: TruthState, cause: NodeId)
 
 
 def _count(graph: BeliefGraph, weight: EvidenceWeighed, was: TruthState | None, now: TruthState | None) -> None:
-    """Add to a hypothesis what it means that the state of a piece of evidence was this and is that; None: not weighed."""
+    """Tell a hypothesis that evidence weighed for it was in one state and is now in another; None is not weighed."""
     hypothesis = graph.edit(weight.hypothesis_id, Hypothesis)
     lives = (now == "alive") - (was == "alive")
     if weight.stance == "supports":

@@ -5,7 +5,7 @@ Recording the same file twice changes nothing. Unless it changes the truth-state
 
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -34,7 +34,9 @@ from falsify.belief.revision import (
 from falsify.belief.text import NodeKind, clean, moment, node_id
 from falsify.errors import InvalidInputError
 from falsify.events import NodeId
-from falsify.ports import Relation
+
+if TYPE_CHECKING:
+    from falsify.ports import Relation
 
 Path = tuple[str | int, ...]
 """The way to a place in a belief file."""

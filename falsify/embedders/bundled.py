@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from falsify import models
+from falsify.embedders import calibration
 from falsify.models.encoder import Encoder
 
 if TYPE_CHECKING:
@@ -14,11 +15,11 @@ if TYPE_CHECKING:
 class BundledEmbedder:
     """Embeds English text on the processor, offline. The model is loaded at the first use."""
 
-    name: ClassVar[str] = "minilm-l6-v2-w8"
+    name: ClassVar[str] = calibration.BUNDLED
     dimensions: ClassVar[int] = 384
-    threshold: ClassVar[float] = 0.55
 
-    def __init__(self) -> None:
+    def __init__(self, *, threshold: float | None = None) -> None:
+        self.threshold = calibration.calibration(self.name).threshold if threshold is None else threshold
         self._encode = Encoder(models.EMBEDDER, max_tokens=256, width=self.dimensions)
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":

@@ -12,7 +12,7 @@ from typing import Final
 from falsify.judges.opposites import opposites
 from falsify.judges.quantities import Amount, plain, quantities, stem
 from falsify.judges.reading import STOP, TOKEN, Reading, change, read
-from falsify.judges.subjects import bare, told_apart
+from falsify.judges.subjects import bare, bound, told_apart
 
 VERSION: Final = "rules1"
 
@@ -24,7 +24,8 @@ class Comparison:
     `score` says how sure they are of a conflict, 0..1; `reasons` why, the strongest first ("numbers differ: 9 % against
     4 %"); `counted` whether that is a number or a date; `change` holds the words by which the fact speaks of a change,
     or ""; `apart` says why the two are about different things, or ""; `agreed` which numbers are the same in both while
-    nothing else differs that the rules can see, or "".
+    nothing else differs that the rules can see, or ""; `loose` whether the rules see nothing and the two share
+    no word but those of their subject.
     """
 
     score: float
@@ -33,6 +34,7 @@ class Comparison:
     change: str
     apart: str
     agreed: str
+    loose: bool = False
 
 
 def compare(fact: str, claim: str) -> Comparison:
@@ -46,7 +48,19 @@ def compare(fact: str, claim: str) -> Comparison:
         score *= 0.4 if apart else 1.0
     counted = bool(found) and found[0][1].startswith(("numbers", "dates"))
     reasons = tuple(reason for _, reason in found)
-    return Comparison(round(score, 4), reasons, counted, change(fact), apart, "" if found else _agreed(new, old))
+    changed = change(fact)
+    agreed = "" if found else _agreed(new, old)
+    loose = not changed and not bound(new, old) and (not found or _opposites_only(new, old, reasons))
+    return Comparison(round(score, 4), reasons, counted, changed, apart, agreed, loose)
+
+
+def _opposites_only(new: Reading, old: Reading, reasons: Sequence[str]) -> bool:
+    """Whether nothing is seen but opposites, of different things: selling bread and buying flour are no conflict."""
+    if any(not reason.startswith("opposites") for reason in reasons):
+        return False
+    opposed = {stem(word) for pair in opposites(new, old) for word in pair}
+    ours, theirs = new.words.keys() - opposed, old.words.keys() - opposed
+    return bool(ours - theirs and theirs - ours)
 
 
 def align(fact: str, claim: str) -> str:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from falsify import models
 from falsify.belief.impugn import Impugnment, impugns, named, sentences, strongest
+from falsify.belief.slots import AS_WORDED, Arity
 from falsify.errors import UnavailableError
-from falsify.judges import lexical
+from falsify.judges import lexical, slotted
 from falsify.judges.lexical import Comparison
 from falsify.judges.quantities import stem
+from falsify.judges.slotted import NOTHING, Bearing, bearing
 from falsify.models.encoder import Encoder
 from falsify.ports import Abstention, Opinion, Relation, Statement
 
@@ -24,11 +26,20 @@ if TYPE_CHECKING:
 
 ACTS: Final = 0.5
 """p(contradiction) at which the model decides alone; the contract's confidence of 0.6."""
+CERTAIN: Final = 0.9
+"""p(contradiction) at which it decides alone of two sentences that share nothing but their subject."""
 HESITATES: Final = 0.2
 ASSISTS: Final = 0.6
 """The rules' score that decides where the model hesitates."""
 IMPUGNED: Final = 0.9
 """Confidence that a claim falls with its source, when the fact names the source without a doubt."""
+SAME_SLOT: Final = 0.85
+"""Confidence in a conflict between two values of one functional slot."""
+
+READS_ON: Final = 0.8
+"""p(entailment) from which one value is read from the other, so that the two are no conflict: Berlin is in Germany."""
+APART: Final = 0.9
+"""Confidence that two claims in different slots, or in one that takes many values, have nothing against each other."""
 
 _MAX_SENTENCES: Final = 24
 _MAX_CHARACTERS: Final = 600  # of one statement; the model reads no further than 128 tokens of a pair
@@ -44,14 +55,21 @@ class _Reading:
     contradiction: float
     entailment: float
     rules: Comparison
+    slots: Bearing = NOTHING
 
     @property
     def acts(self) -> bool:
-        return self.by_model or self.by_rules
+        return not self.slots.apart and (self.by_slot or self.by_model or self.by_rules)
+
+    @property
+    def by_slot(self) -> bool:
+        """Two values of one slot are a conflict, unless the model reads one from the other ("Berlin" and "Germany")."""
+        return bool(self.slots.conflict) and (self.entailment < READS_ON or self.rules.counted)
 
     @property
     def by_model(self) -> bool:
-        return self.contradiction >= ACTS and not (self.rules.apart or self.rules.agreed)
+        enough = CERTAIN if self.rules.loose and not self.slots.conflict else ACTS
+        return self.contradiction >= enough and not (self.rules.apart or self.rules.agreed)
 
     @property
     def by_rules(self) -> bool:
@@ -60,13 +78,18 @@ class _Reading:
         The second case is a number or a date: the model is blind to both, and so calls 85 and 850 respondents support.
         """
         heard = self.contradiction >= HESITATES or (self.rules.counted and self.entailment >= ACTS)
-        return self.rules.score >= ASSISTS and heard and not self.rules.apart
+        return self.rules.score >= ASSISTS and heard and not (self.rules.apart or self.rules.loose)
 
     @property
     def confidence(self) -> float:
         """The odds of a contradiction raised by one half, so that the contract's 0.6 is the model's 0.5."""
         raised = 1.5 * self.contradiction / (1 + 0.5 * self.contradiction)
+        if self.by_slot:
+            return max(raised, SAME_SLOT)
         return max(raised, 0.6) if self.by_rules else raised
+
+
+UNREAD: Final = Comparison(0.0, (), counted=False, change="", apart="", agreed="")
 
 
 class OfflineJudge:
@@ -74,8 +97,9 @@ class OfflineJudge:
 
     name: ClassVar[str] = "offline-nli"
 
-    def __init__(self) -> None:
+    def __init__(self, arity: Arity = AS_WORDED) -> None:
         self._encode = Encoder(models.CROSS_ENCODER, max_tokens=128, width=3)
+        self._arity = arity
 
     @property
     def version(self) -> str:
@@ -84,7 +108,7 @@ class OfflineJudge:
             sha = models.sums()[models.CROSS_ENCODER][:8]
         except UnavailableError:
             sha = "missing"
-        return f"{sha}+{lexical.VERSION}"
+        return f"{sha}+{lexical.VERSION}+{slotted.VERSION}"
 
     def judge(self, fact: Statement, claims: Sequence[Statement]) -> list[Opinion | Abstention]:
         """Return one answer for each claim, in order; abstentions if the model cannot be run."""
@@ -98,14 +122,20 @@ class OfflineJudge:
         pieces = _statements(fact.text)
         texts = [claim.text[:_MAX_CHARACTERS] for claim in claims]
         pairs = [(place, piece) for place, text in enumerate(texts) for piece in _most_related(pieces, text)]
-        shown = [(lexical.align(piece, texts[place]), texts[place]) for place, piece in pairs]
+        bearings = [bearing(piece, texts[place], self._arity) for place, piece in pairs]
+        asked = [
+            i for i, held in enumerate(bearings) if not held.apart
+        ]  # the model is slow, and is not needed for these
+        shown = [(lexical.align(pairs[i][1], texts[pairs[i][0]]), texts[pairs[i][0]]) for i in asked]
+        read = dict(zip(asked, _softmax(self._encode(shown)), strict=True)) if asked else {}
         readings: list[list[_Reading]] = [[] for _ in claims]
-        for (place, piece), (contradiction, entailment, _) in zip(pairs, _softmax(self._encode(shown)), strict=True):
-            rules = lexical.compare(piece, texts[place])
-            readings[place].append(_Reading(piece, float(contradiction), float(entailment), rules))
-        for claim, read in zip(claims, readings, strict=True):
+        for i, ((place, piece), held) in enumerate(zip(pairs, bearings, strict=True)):
+            contradiction, entailment, _ = read.get(i, (0.0, 0.0, 1.0))
+            rules = UNREAD if held.apart else lexical.compare(piece, texts[place])
+            readings[place].append(_Reading(piece, float(contradiction), float(entailment), rules, held))
+        for claim, found in zip(claims, readings, strict=True):
             by_source = _by_source(impugnment, claim) if impugnment else None
-            yield by_source or _opinion(read, long=len(pieces) > 1)
+            yield by_source or _opinion(found, long=len(pieces) > 1, later=_later(fact, claim))
 
 
 def _statements(text: str) -> list[str]:
@@ -157,31 +187,48 @@ def _by_source(impugnment: Impugnment, claim: Statement) -> Opinion | None:
     return None
 
 
-def _opinion(readings: Sequence[_Reading], *, long: bool) -> Opinion:
+def _later(fact: Statement, claim: Statement) -> bool:
+    """Whether the fact is of a later day than the claim, as far as both are dated."""
+    days = fact.asserted_at[:_DAY], claim.asserted_at[:_DAY]
+    size = min(map(len, days))
+    return size > 0 and days[0][:size] > days[1][:size]
+
+
+_DAY: Final = len("2021-03-15")
+
+
+def _opinion(readings: Sequence[_Reading], *, long: bool, later: bool) -> Opinion:
     """Return what the strongest of the readings says."""
     acting = [reading for reading in readings if reading.acts]
     if acting:
-        return _conflict(max(acting, key=lambda reading: reading.confidence), long=long)
+        return _conflict(max(acting, key=lambda reading: reading.confidence), long=long, later=later)
     best = max(readings, key=lambda reading: reading.entailment)
     if best.entailment >= ACTS:
         return Opinion("supports", round(best.entailment, 4), f"the model reads support (p = {best.entailment:.2f})")
     nearest = max(readings, key=lambda reading: reading.contradiction)
+    if nearest.slots.apart:
+        return Opinion("unrelated", APART, nearest.slots.apart)
     overruled = nearest.rules.apart or (nearest.rules.agreed and f"the numbers agree: {nearest.rules.agreed}")
     rationale = f"the model reads neither conflict nor support (p = {nearest.contradiction:.2f} for a conflict)"
+    if nearest.contradiction >= ACTS and not overruled:
+        overruled = "they say different things of one subject"
     if nearest.contradiction >= ACTS:
         rationale = f"{overruled}; the model alone reads a conflict (p = {nearest.contradiction:.2f})"
     confidence = 1 - max(best.entailment, 0.0 if overruled else nearest.contradiction)
     return Opinion("unrelated", round(confidence, 4), rationale)
 
 
-def _conflict(reading: _Reading, *, long: bool) -> Opinion:
+def _conflict(reading: _Reading, *, long: bool, later: bool) -> Opinion:
     model = f"the model reads a conflict (p = {reading.contradiction:.2f})"
     if not reading.by_model:
         model = f"the model is in doubt (p = {reading.contradiction:.2f})"
-    parts = [*reading.rules.reasons[:2], model]
+    by_slot = [reading.slots.conflict] if reading.by_slot else []
+    parts = [*by_slot, *reading.rules.reasons[: 2 - len(by_slot)], model]
     if reading.rules.change:
         parts.append(f'the fact speaks of a change ("{reading.rules.change}")')
     if long:
         parts.append(f'in "{reading.sentence}"')
-    relation: Relation = "supersedes" if reading.rules.change else "contradicts"
+    # Two values of one slot at two dates are no error of either: the newer replaces the older.
+    replaces = reading.rules.change or (reading.by_slot and later)
+    relation: Relation = "supersedes" if replaces else "contradicts"
     return Opinion(relation, round(reading.confidence, 4), "; ".join(parts))

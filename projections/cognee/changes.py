@@ -10,6 +10,7 @@ from falsify.belief.events import (
     ConclusionDrawn,
     ConclusionInvalidated,
     DependencyAdded,
+    DocumentIngested,
     EvidenceAsserted,
     EvidenceInvalidated,
     EvidenceRecorded,
@@ -76,7 +77,7 @@ def _touched(event: BeliefEvent, graph: BeliefGraph) -> Iterator[NodeId]:
             yield event.node_id
         case QuestionAsked():
             yield event.question_id
-        case HandleGiven() | VerdictWithheld() | RevisionOpened():
+        case HandleGiven() | VerdictWithheld() | RevisionOpened() | DocumentIngested():
             return
         case _:
             assert_never(event)

@@ -4,7 +4,7 @@ import os
 import shutil
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -19,7 +19,7 @@ from projections.cognee.asking import Recalled, beliefs, passages
 from projections.cognee.changes import touched
 from projections.cognee.generations import Hold, Note
 from projections.cognee.state import MirrorRow, MirrorState, RowKey, differences, snapshot, view
-from projections.cognee.stores import Stores, set_up
+from projections.cognee.stores import Stores, refuse_inside, set_up
 
 if TYPE_CHECKING:
     from projections.cognee.bulk import Vector
@@ -76,7 +76,7 @@ class Mirror:
 
         Raises ConflictError if the mirror is ahead of `position`, or another process has it.
         """
-        with self._turn:
+        with self._in_turn():
             if position < self.checkpoint():
                 raise ConflictError(
                     f"the mirror is at position {self.checkpoint()} of the log, ahead of {position}",
@@ -92,7 +92,7 @@ class Mirror:
 
     def rebuild(self, graph: BeliefGraph, position: int, *, progress: Progress | None = None) -> None:
         """Write everything into a new generation, put it in the place of the present one, and delete that."""
-        with self._turn:
+        with self._in_turn():
             self._take()
             with _writing(self.folder):
                 generation = generations.begin(self.folder)
@@ -127,7 +127,7 @@ class Mirror:
 
     def read_back(self) -> MirrorState:
         """Return what Cognee's engines say is in their stores."""
-        with self._turn:
+        with self._in_turn():
             generation = self._take()
             if generation is None:
                 return MirrorState()
@@ -151,7 +151,7 @@ class Mirror:
 
         It must not call the mirror in turn.
         """
-        with self._turn:
+        with self._in_turn():
             generation = self._take()
             if generation is None:
                 raise NotFoundError("the mirror holds nothing yet", hint="sync it with the log first")
@@ -162,9 +162,13 @@ class Mirror:
 
     def close(self) -> None:
         """Let go of the stores and the lock."""
-        with self._turn:
+        with self._in_turn():
             self._shut()
             self._hold.release()
+
+    def _in_turn(self) -> AbstractContextManager[bool]:
+        refuse_inside()
+        return self._turn
 
     def _take(self) -> Path | None:
         """Take the lock, clear away what a crash left, and return the present generation if it is of use."""
@@ -235,7 +239,7 @@ class Mirror:
         return vectors
 
     def _ask(self, ask: Callable[[str, int], Awaitable[list[Recalled]]], query: str, top_k: int) -> list[Recalled]:
-        with self._turn:
+        with self._in_turn():
             if not query.strip() or self._take() is None:
                 return []
             return self.run(lambda: ask(query, top_k))

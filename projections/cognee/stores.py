@@ -163,6 +163,7 @@ class Stores:
     async def _within(self, make: Callable[[], Awaitable[T]]) -> T:
         from cognee.context_global_variables import graph_db_config, vector_db_config
 
+        _INSIDE.set(True)
         graph_db_config.set(self._graph_config)
         vector_db_config.set(self._vector_config)
         return await make()
@@ -198,30 +199,30 @@ class Stores:
 
 # --- the loop --------------------------------------------------------------------------------------------
 
-_THREAD = "cognee"
+_INSIDE: ContextVar[bool] = ContextVar("inside", default=False)
 _LOOP_LOCK = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Return what the coroutine comes to on Cognee's loop; the calling thread waits.
-
-    Raises InvalidStateError on the loop's own thread, which would wait for itself.
-    """
+    """Return what the coroutine comes to on Cognee's loop; the calling thread waits."""
     global _loop  # noqa: PLW0603  # one for the process, started when it is first needed
-    if threading.current_thread().name == _THREAD:
-        work.close()
-        raise asyncio.InvalidStateError("what runs on Cognee's loop must not call the mirror: it would wait for itself")
     with _LOOP_LOCK:
         if _loop is None:
             _loop = asyncio.new_event_loop()
-            threading.Thread(target=_loop.run_forever, name=_THREAD, daemon=True).start()
+            threading.Thread(target=_loop.run_forever, name="cognee", daemon=True).start()
     future = asyncio.run_coroutine_threadsafe(work, _loop)
     try:
         return future.result()
     except BaseException:
         future.cancel()  # what interrupts us interrupts the work; a failure of its own it has behind it
         raise
+
+
+def refuse_inside() -> None:
+    """Raise InvalidStateError for whoever runs on Cognee's loop, or in a thread started from there."""
+    if _INSIDE.get():
+        raise asyncio.InvalidStateError("what runs on Cognee's loop must not call the mirror: it would wait for itself")
 
 
 # --- Cognee's side ---------------------------------------------------------------------------------------

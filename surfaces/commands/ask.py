@@ -15,15 +15,14 @@ from surfaces.commands.session import Session, at_a_cutoff, common, cutoff
 def recall(session: Session, query: str, limit: int, valid_at: str, **when: Any) -> None:
     """Answer from what is alive, and only from that.
 
-    Living nodes, nearest first, each with its sources and what it rests on; open conflicts apart from them.
+    Living nodes, nearest first, each with its sources and what it rests on; open conflicts apart from them. Where one
+    claim, or a chain of them, answers a question, the answer comes first, with what it was read from.
     """
-    from dataclasses import asdict
-
     from surfaces.text import recalled
 
     with session.workspace() as workspace:
         view = workspace.view(cutoff(**when), valid_at=valid_at)
-        found = asdict(workspace.recall(query, limit=limit, graph=view.graph))
+        found = workspace.recall(query, limit=limit, graph=view.graph).as_json()
         session.show({"query": query, "position": view.position, "epoch": view.graph.epoch, **found}, recalled)
 
 

@@ -1,6 +1,5 @@
-"""Commands that record: question, ingest, fact, retract, adjudicate."""
+"""Commands that record: question, fact, retract, adjudicate."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,33 +27,6 @@ def question(session: Session, text: str, handle: str, key: str | None, dry_run:
 
     with session.workspace() as workspace:
         session.outcome(workspace.ask(text, handle=handle, key=key, dry_run=dry_run), answer)
-
-
-@click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--judge/--no-judge", "judged", default=False, help="Hold new claims against those recorded before.")
-@writes
-@common
-def ingest(
-    session: Session,
-    files: tuple[Path, ...],
-    judged: bool,
-    key: str | None,
-    dry_run: bool,
-) -> None:
-    """Record belief files, YAML or JSON: a question, hypotheses, evidence and conclusions.
-
-    A file is recorded as a whole or not at all; the same file twice changes nothing. See docs/belief-files.md.
-    """
-    from surfaces import belief_file
-    from surfaces.text import answer
-
-    if key is not None and len(files) > 1:
-        raise click.UsageError("an idempotency key belongs to one file: ingest them one by one")
-    documents = [belief_file.read(file) for file in files]
-    with session.workspace() as workspace:
-        for document in session.progress(documents, length=len(documents), label="Recording"):
-            session.outcome(workspace.ingest(document, judged=judged, key=key, dry_run=dry_run), answer)
 
 
 @click.command()

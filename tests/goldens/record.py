@@ -17,6 +17,7 @@ from falsify.embedders.bundled import BundledEmbedder
 from falsify.ports import Abstention, Embedder, Opinion, Relation, Statement
 from replay.scenario import record
 from surfaces.belief_file import Document
+from surfaces.intake import Found, Wishes, take
 from surfaces.workspace import Workspace
 
 HERE = Path(__file__).parent
@@ -52,6 +53,11 @@ class Storyteller:
         self.workspace = Workspace.init(
             folder, environ={}, clock=self.clock, judge=ScriptedJudge({}), embedder=embedder
         )
+
+    def document(self, name: str, text: str) -> None:
+        file = self.workspace.root / name
+        file.write_text(text, encoding="utf-8")
+        take(self.workspace, Found(file, named=True), Wishes())
 
     def judges(self, verdicts: dict[tuple[str, str], Relation], *, silent: bool = False) -> None:
         """From now on these are the verdicts."""
@@ -296,6 +302,30 @@ evidence:
     tell.retract("F_rust", reason="photographs of another bridge")
 
 
+def documents(tell: Storyteller) -> None:
+    """A report that is read, edited and restored, a table that says some of the same, and a fact against both."""
+    tell.ingest("""
+question: Why does the pump leak?
+hypotheses:
+  - {id: seal, statement: The seal is worn}
+  - {id: valve, statement: The valve does not close}
+""")
+    report = (
+        "# Report of the fitter\n\nThe seal of the pump is worn. The valve closes.\n\n"
+        "The pump leaks 3 litres a day. The gasket of the pump is new.\n"
+    )
+    table = "claim,source,asserted_at,supports\nThe pump leaks 3 litres a day.,meter,2024-02-01,\n"
+    tell.document("report.md", report)
+    tell.document("table.csv", f"{table}The seal of the pump is worn.,fitter,2024-02-02,seal:0.6\n")
+    tell.judges({("does not close", "valve closes"): "contradicts"})
+    tell.fact("The valve does not close: a grain of sand sits in it", handle="F_sand", supports=["valve"])
+    edited = report.replace(" The valve closes.", "").replace("The pump leaks 3 litres a day. The gasket", "The bolt")
+    tell.document("report.md", edited)
+    tell.document("table.csv", f"{table}The pump is old.,fitter,,\n")
+    tell.document("report.md", report)
+    tell.document("report.md", report)
+
+
 def two_questions(tell: Storyteller) -> None:
     """Two investigations in one log that use the same handles; what happens to one leaves the other alone."""
     tell.ingest("""
@@ -360,6 +390,7 @@ STORIES: dict[str, tuple[Callable[[Storyteller], None], tuple[str, ...]]] = {
     "reinstatement": (reinstatement, ("What yield did run 12 reach?", "Should we order the new catalyst?")),
     "contested": (contested, ("Who opened the valve?",)),
     "grouped": (grouped, ("Can the bridge be opened for lorries?", "What is known of the rivets?")),
+    "documents": (documents, ("Is the seal worn?", "How much does the pump leak?")),
     "two-questions": (two_questions, ("Why did the pump fail?", "Why did the seal arrive late?")),
 }
 """Each story, and what recall is asked at every epoch of it."""
