@@ -134,10 +134,23 @@ def flips(names):
     return islice(cycle(chain(dead, alive)), FLIPS)
 
 
+def fold_flips():
+    """Return the time of a flip, and how many nodes were flipped."""
+    graph = settled(FLIPPED)
+    names = [n for n in graph.nodes if n[0] in "EC"][:FLIPPED]
+    events = list(flips(names))
+    gc.freeze()
+
+    def refold():
+        for event in events:
+            evolve(graph, event)
+
+    return seconds(refold) / FLIPS, len(names)
+
+
 def main():
-    graphs = {}
-    print(f"{'nodes':>8}  {'grow and settle':>16}  {'label all':>10}  {'revision':>10}  {'to 1k':>6}")
-    grown = {}
+    flip, flipped = fold_flips()
+    graphs, grown = {}, {}
     for size in SIZES:
         grown[size] = seconds(lambda size=size: graphs.update({size: settled(size)}))
     gc.freeze()
@@ -148,21 +161,14 @@ def main():
         for size, graph in graphs.items():
             took[size].append(seconds(lambda graph=graph: revise(graph)))
     medians = {size: statistics.median(times) for size, times in took.items()}
+    print(f"{'nodes':>8}  {'grow and settle':>16}  {'label all':>10}  {'revision':>10}  {'to 1k':>6}")
     for size, graph in graphs.items():
         label = seconds(lambda graph=graph: label_all(graph))
         print(
             f"{len(graph.nodes):>8,}  {grown[size]:>14.2f} s  {label:>8.2f} s  {medians[size] * 1e6:>7.0f} us"
             f"  {medians[size] / medians[SIZES[0]]:>6.2f}"
         )
-    graph = settled(FLIPPED)
-    names = [n for n in graph.nodes if n[0] in "EC"][:FLIPPED]
-    events = list(flips(names))
-
-    def refold():
-        for event in events:
-            evolve(graph, event)
-
-    print(f"\nfolding {FLIPS:,} flips of {len(names):,} nodes: {seconds(refold) / FLIPS * 1e6:.2f} us an event")
+    print(f"\nfolding {FLIPS:,} flips of {flipped:,} nodes: {flip * 1e6:.2f} us an event")
 
 
 if __name__ == "__main__":

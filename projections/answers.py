@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from falsify.belief.graph import BeliefGraph, Evidence
-from falsify.belief.slots import Slot, entity_key, stem
+from falsify.belief.slots import Slot, entity_key, relation_key, stem
 from falsify.events import NodeId
 from falsify.ports import Embedder
 from projections.slots import SlotIndex
@@ -21,8 +21,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-CONFIDENT: Final = 0.35
-"""How near, in cosine similarity, the wording of a chain must come to that of the question."""
+CONFIDENT: Final = 0.5
+"""What the wording of a chain must reach: its cosine similarity to the question, and a fifth of the words it shares.
+
+Measured on FactConsolidation: of 241 questions that no claim answers 7 got one, of 300 that one answers none went
+without.
+"""
 
 DEEPEST: Final = 4
 """How many relations a chain has at the most."""
@@ -30,7 +34,9 @@ DEEPEST: Final = 4
 _KEPT: Final = 12  # chains that are led on at each step
 _LONGEST_NAME: Final = 16  # words
 _EACH: Final = 0.01  # what a further relation has to bring
-_SHARED: Final = 0.05  # what it counts that a relation and the question share a word
+_SHARED: Final = 0.05  # what it counts that each relation has a word of the question, the last one what is asked for
+_COVERED: Final = 0.3  # what it counts that all words of the question are told
+_SURE: Final = 0.2  # and how much of that makes confident
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,20 +107,20 @@ class Answerer:
                     best = found
         if best is None or best[1] < CONFIDENT:
             return None
-        _, similarity, chain = best
+        _, confidence, chain = best
         last = chain.steps[-1]
         values = [filled.said.object for _, filled in last.claims] if last.first.many else []
         return Answer(
             text=last.first.said.object,
             path=tuple(step.claims[0][0] for step in chain.steps),
-            confidence=round(similarity, 4),
+            confidence=round(confidence, 4),
             also=tuple(dict.fromkeys(v for v in values if v != last.first.said.object)),
         )
 
     def _chains(
         self, subject: str, query: _Query, graph: BeliefGraph, slots: SlotIndex
     ) -> Iterator[tuple[float, float, _Chain]]:
-        """Yield the best chain of each length that ends in what the question wants: its score, and its similarity."""
+        """Yield the best chain of each length that ends in what the question wants: its score, its confidence."""
         front = [_Chain((step,), frozenset({subject})) for step in _steps(subject, graph, slots)]
         for _ in range(DEEPEST):
             if not front:
@@ -124,7 +130,8 @@ class Answerer:
             order = sorted(range(len(front)), key=lambda i: (-scores[i], front[i].relations))
             fitting = next((i for i in order if _fits(front[i].steps[-1].first, query.wants)), None)
             if fitting is not None:
-                yield scores[fitting], similarities[fitting], front[fitting]
+                sure = similarities[fitting] + _SURE * _covered(front[fitting], query)
+                yield scores[fitting], min(1.0, sure), front[fitting]
             kept = [front[i] for i in order[:_KEPT]]
             front = [
                 _Chain((*chain.steps, step), chain.seen | {chain.end})
@@ -140,12 +147,17 @@ class Answerer:
 
     def _similarities(self, chains: Sequence[_Chain], query: _Query) -> list[float]:
         """Return how near each chain comes, as a phrase and as a question, to the question."""
-        texts = [form.format(" of the ".join(reversed(chain.relations))) for chain in chains for form in _FORMS]
+        texts = [form.format(_worded(chain)) for chain in chains for form in _FORMS]
         missing = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if missing:
             self._vectors.update(zip(missing, self._embedder.embed(missing), strict=True))
         found = [float(self._vectors[text] @ query.vector) for text in texts]
         return [sum(found[i : i + len(_FORMS)]) / len(_FORMS) for i in range(0, len(found), len(_FORMS))]
+
+
+def _worded(chain: _Chain) -> str:
+    """Return a chain in words, the last relation first: "capital of the citizen of the married to"."""
+    return " of the ".join(relation.removesuffix(" of") for relation in reversed(chain.relations))
 
 
 _FORMS: Final = ("{}", "What is the {} of it?")
@@ -202,12 +214,24 @@ def _lives(graph: BeliefGraph, node_id: NodeId) -> bool:
 def _bonus(chain: _Chain, query: _Query) -> float:
     shared = sum(bool(_content(relation) & query.words) for relation in chain.relations)
     asked = bool(_content(chain.relations[-1]) & query.noun)
-    return _SHARED * (shared / len(chain.relations) + asked) - _EACH * len(chain.relations)
+    return (
+        _SHARED * (shared / len(chain.relations) + asked)
+        + _COVERED * _covered(chain, query)
+        - _EACH * len(chain.relations)
+    )
+
+
+def _covered(chain: _Chain, query: _Query) -> float:
+    """Return how much of what the question says the chain tells, by words."""
+    told = frozenset[str]().union(*map(_content, chain.relations))
+    return len(told & query.words) / max(1, len(query.words))
 
 
 @lru_cache(maxsize=4096)
 def _content(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in entity_key(text).split() if word not in _COMMON)
+    """Return what the words of a text are called as relations, so that "employer" and "employed by" meet."""
+    words = [word for word in entity_key(text).split() if word not in _COMMON]
+    return frozenset(part for word in words for part in (stem(word), *relation_key(word).split())) - _COMMON
 
 
 def _wanted(question: str) -> str:

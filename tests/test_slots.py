@@ -28,8 +28,8 @@ def parts(text):
         ("The name of the head of state in Peru is Dina.", "Peru", "head stat", "Dina"),
         (
             "The mayor of the city of Oslo was appointed by the council.",
-            "city of Oslo",
-            "mayor appoint by",
+            "Oslo",
+            "mayor city appoint by",
             "the council",
         ),
         ("The cluster has 5 nodes.", "The cluster", "number nod", "5"),
@@ -157,19 +157,39 @@ def test_the_class_of_a_value_is_told_from_the_value():
     assert slot("Anna met the mayor of London.").kind == ""
 
 
-NAMES = [
-    "What Is to Be Done?", "The Lion, the Witch and the Wardrobe", "iPad", "Law & Order: Special Victims Unit", "Jeopardy!",
-    "2001: A Space Odyssey", "The Man Who Sold the World", "A Song of Ice and Fire", "Prince Philip, Duke of Edinburgh",
-    "Life Is Beautiful", "Washington, D.C.", "Apple Inc.", "Robert Downey Jr.", "May", "Cars", "The Office", "Mr. Robot",
-]  # fmt: skip
-FRAMES = [
-    "{} was born in the city of {}.", "The author of {} is {}.", "{} is married to {}.", "{} was founded by {}.",
-    "The company that produced {} is {}.", "The town where {} was filmed is {}.", "{} lives in {}.", "{}'s owner is {}.",
-]  # fmt: skip
+NAMES = """
+What Is to Be Done?
+The Lion, the Witch and the Wardrobe
+iPad
+Law & Order: Special Victims Unit
+Jeopardy!
+2001: A Space Odyssey
+The Man Who Sold the World
+A Song of Ice and Fire
+Prince Philip, Duke of Edinburgh
+Life Is Beautiful
+Washington, D.C.
+Apple Inc.
+Robert Downey Jr.
+May
+Cars
+The Office
+Mr. Robot
+"""
+FRAMES = """
+{} was born in the city of {}.
+The author of {} is {}.
+{} is married to {}.
+{} was founded by {}.
+The company that produced {} is {}.
+The town where {} was filmed is {}.
+{} lives in {}.
+{}'s owner is {}.
+"""
 
 
-@pytest.mark.parametrize("frame", FRAMES)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("frame", FRAMES.strip().splitlines())
+@pytest.mark.parametrize("name", NAMES.strip().splitlines())
 def test_a_name_is_one_thing_whatever_words_it_has(frame, name):
     assert slot(frame.format(name, "Zorbania")).subject == entity_key(name)
     if name != "May" or " in " not in frame:  # a month is a date there

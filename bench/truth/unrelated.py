@@ -89,17 +89,48 @@ DOMAINS = {
 }  # fmt: skip
 """For each domain: what its subjects are, their names, and predicates; behind a bar, the values one is drawn of."""
 
+SECOND = {
+    "hotel": ("The hotel in {place}", PLACES, (
+        "charges {} euros a night|70 95 130", "serves breakfast until {}|nine ten eleven", "lets dogs in",
+        "has a view of the {}|harbour park hills", "changed its carpets", "is managed by a former sailor")),
+    "laboratory": ("The laboratory of professor {place}", PEOPLE, (
+        "studies {}|moss glaciers enzymes", "shares a microscope with two others", "has a grant until {}|May July August",
+        "publishes its raw data", "took on {} students|two four five", "freezes its samples")),
+    "train": ("The night train to {place}", PLACES, (
+        "leaves from platform {}|2 5 9", "has {} sleeping cars|three five seven", "serves tea",
+        "is pulled by an old engine", "stops in {} towns|four six eight", "must be booked in advance")),
+    "backup": ("The backup job of {place}", PEOPLE, (
+        "starts at {}|midnight dawn noon", "writes to tape", "takes {} minutes|20 45 70",
+        "sends a mail when it ends", "skips temporary files", "was moved to another host")),
+    "orchestra": ("The orchestra of {place}", PLACES, (
+        "tunes to {} hertz|440 442 443", "toured {}|Canada Brazil India", "rehearses in a church",
+        "hired a new oboist", "plays mostly {}|Brahms Haydn Ravel", "records its concerts")),
+    "policy": ("The travel policy of department {place}", PEOPLE, (
+        "allows {} flights a year|two three six", "covers taxi fares", "must be signed by a manager",
+        "excludes {}|interns guests trainees", "was translated last summer", "has a section on visas")),
+    "forest": ("The forest near {place}", PLACES, (
+        "is mostly {}|beech pine oak", "is patrolled by {} rangers|two three five", "burned in a dry summer",
+        "has a lake", "is home to {}|lynxes owls badgers", "belongs to the province")),
+    "phone": ("The phone designed by {place}", PEOPLE, (
+        "weighs {} grams|160 175 190", "has a {} case|glass steel bamboo", "charges without a cable",
+        "comes with a spare battery", "survived a fall into water", "is sold in {} countries|nine twelve twenty")),
+}  # fmt: skip
+"""Written after the judge was mended on account of DOMAINS, to see whether that was a memory of them. It was: 126 of 700
+facts retired something at first. The judge has been mended on account of these, too, so neither is held out now.
+"""
 
-def sentences(seed: int = 0) -> Iterator[tuple[str, str]]:
-    """Yield (subject, sentence) in random order, the same for a seed: some 3,900 sentences."""
+
+
+def sentences(seed: int = 0, *, second: bool = False) -> Iterator[str]:
+    """Yield the sentences in random order, the same for a seed: 3,960, or the 1,440 of the second set."""
     order = random.Random(seed)
     drawn = []
-    for subject, names, predicates in DOMAINS.values():
+    for subject, names, predicates in (SECOND if second else DOMAINS).values():
         for name in names:
             for predicate in predicates:
                 words, _, values = predicate.partition("|")
                 about = subject.format(place=name)
-                drawn.append((about, f"{about} {words.format(_value(order, values))}."))
+                drawn.append(f"{about} {words.format(_value(order, values))}.")
     order.shuffle(drawn)
     yield from drawn
 

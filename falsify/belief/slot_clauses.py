@@ -273,6 +273,10 @@ def _copular(subject: Words, after: list[str], *, negated: bool) -> Slot | None:
     return fill(subject, ["be"], after)
 
 
+def _plain_word(word: str) -> bool:
+    return word.islower() or (word.isupper() and len(word) > 1)  # "head", "CEO"
+
+
 def _from_to(words: list[str]) -> list[str]:
     """Leave out where a change started: "moved from 3 May to 17 June" is "moved to 17 June"."""
     if "from" not in words[:3] or "to" not in words:
@@ -284,11 +288,12 @@ def _from_to(words: list[str]) -> list[str]:
 def _role(holder: Words, after: Words) -> Slot | None:
     """Read "Paris is the capital of France" as "the capital of France is Paris"."""
     place = next((i for i, w in enumerate(after[:6]) if w == "of"), 0)
-    named = after[0].casefold() == "the" or (after[0].islower() and after[0] not in {"a", "an", "one", "part"})
+    named = after[0].casefold() == "the" or (_plain_word(after[0]) and after[0] not in {"a", "an", "one", "part"})
     start = 1 if after[0].casefold() == "the" else 0
     if not place or place <= start or not named or not are_common(after[start:place]) or len(after) <= place + 1:
         return None
-    if start == 0 and stem(after[place - 1]) not in ONE | {"head", "chief"} and after[place - 1] not in ATTRIBUTES:
+    office = after[place - 1]
+    if start == 0 and stem(office.casefold()) not in ONE | {"head", "chief"} and office not in ATTRIBUTES:
         return None
     if start == 0 and _participle(after[0]):
         return None  # "appointed head of security" is for the verb to read

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ACTS: Final = 0.5
 """p(contradiction) at which the model decides alone; the contract's confidence of 0.6."""
-CERTAIN: Final = 0.9
+CERTAIN: Final = 0.97
 """p(contradiction) at which it decides alone of two sentences that share nothing but their subject."""
 HESITATES: Final = 0.2
 ASSISTS: Final = 0.6

@@ -98,3 +98,11 @@ def change(fact: str) -> str:
     """Return the words by which a fact speaks of a change that took place, or ""."""
     cue = _CHANGE.search(plain(fact))
     return cue[0].strip() if cue else ""
+
+
+def moved(cue: str) -> bool:
+    """Whether the change is one of place: it ends where something was, and nothing else about it."""
+    return bool(_MOVED.search(cue))
+
+
+_MOVED: Final = re.compile(r"\b(?:moved|relocated)\b", re.IGNORECASE)

@@ -85,16 +85,24 @@ def _other_relation(new: Slot, old: Slot) -> Bearing:
     if new.side and old.side:
         told = new.said.object, old.said.object
         return NOTHING if ours & theirs - {new.relation.split()[0]} else Bearing(apart=_ABOUT.format(*told))
-    if not (_is_name(new) and _is_name(old)) or ours <= theirs or theirs <= ours:
+    if ours <= theirs or theirs <= ours:
+        return NOTHING
+    told_when = [filled.relation.endswith("when") for filled in (new, old)]
+    if any(told_when) and new.subject == old.subject and not ours & theirs:
+        names = all(when or _is_name(filled) for when, filled in zip(told_when, (new, old), strict=True))
+        return Bearing(apart=_attributes(new, old)) if names else NOTHING  # when it was founded, and where it is
+    if not (_is_name(new) and _is_name(old)):
         return NOTHING
     if new.subject == old.subject:
         attributes = any(filled.said.noun or filled.kind for filled in (new, old))
         separate = attributes and not set(new.object.split()) & set(old.object.split())
     else:
         separate = _named(new) and _named(old) and {new.subject, new.object} != {old.subject, old.object}
-    if not separate:
-        return NOTHING
-    return Bearing(apart=_ABOUT.format(*(f"{filled.said.relation} of {filled.said.subject}" for filled in (new, old))))
+    return Bearing(apart=_attributes(new, old)) if separate else NOTHING
+
+
+def _attributes(new: Slot, old: Slot) -> str:
+    return _ABOUT.format(*(f"{filled.said.relation} of {filled.said.subject}" for filled in (new, old)))
 
 
 _ABOUT: Final = "they are about {} and {}"

@@ -58,7 +58,7 @@ def bound(new: Reading, old: Reading) -> bool:
     same = _common(ours, theirs)
     names = _content([token for token in (*ours, *theirs) if token[0].isupper()])
     anchor = _common_verb(ours, theirs)
-    if anchor and not any(map(_is_verb, (*ours[1 : anchor[0]], *theirs[1 : anchor[1]]))):
+    if anchor and anchor == (_verb(ours), _verb(theirs)):
         mine, its = _content(ours[: anchor[0]]), _content(theirs[: anchor[1]])
         if mine - its and its - mine:
             return False
@@ -80,7 +80,8 @@ def _only_subject(new: Reading, old: Reading, conflicts: Sequence[str]) -> str:
     rest = ours[len(ours) - end :]
     if not (_called(mine) and _called(its)) or any(c.startswith(_OTHERWISE) for c in conflicts):
         return ""
-    if any(map(_is_verb, ours[:start])) or not any(map(_is_verb, rest)) or _only_one(rest, new.text):
+    verb = _verb(ours)
+    if verb is None or verb < len(ours) - end or _only_one(rest, new.text):
         return ""
     return f'they are about "{" ".join(mine)}" and "{" ".join(its)}"'
 
@@ -120,11 +121,28 @@ def bare(tokens: Sequence[str]) -> list[str]:
 def _common_verb(ours: Sequence[str], theirs: Sequence[str]) -> tuple[int, int] | None:
     """Return where both have the same verb, as far as endings tell."""
     for place, token in enumerate(ours[1:], 1):
-        if _is_verb(token):
+        if _is_verb(token) and not _describes(ours, place):
             other = next((i for i, word in enumerate(theirs[1:], 1) if word == token), None)
             if other is not None:
                 return place, other
     return None
+
+
+def _verb(tokens: Sequence[str]) -> int | None:
+    """Return where the verb of a sentence is, as far as endings tell."""
+    places = (place for place in range(1, len(tokens)) if _is_verb(tokens[place]) and not _describes(tokens, place))
+    return next(places, None)
+
+
+def _describes(tokens: Sequence[str], place: int) -> bool:
+    """Whether a word is a participle that describes the noun before it: "the phone designed by Umar weighs ..."."""
+    followed = place + 1 < len(tokens) and tokens[place + 1] in _PREPOSITIONS
+    if not followed or not tokens[place].endswith("ed") or tokens[place - 1] in _COPULAS:
+        return False
+    return any(map(_is_verb, tokens[place + 2 :]))
+
+
+_PREPOSITIONS: Final = word_set("by in at on for from with of to under near")
 
 
 def _is_verb(token: str) -> bool:
