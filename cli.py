@@ -87,7 +87,8 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 def cli(ctx: click.Context, folder: str | None, color: str) -> None:
     """Belief revision with a memory: one contradicting fact, and what rested on it dies, with its reasons.
 
-    Start with `falsify demo`, or `falsify init` and `falsify ingest FILE`. Commands take --json: one document, errors included.
+    Start with `falsify demo`, or `falsify init` and `falsify ingest FILE`. Commands take --json: one document,
+    errors included.
     """
     ctx.obj = {"folder": folder}
     ctx.color = _wants_color(color)

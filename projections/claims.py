@@ -129,8 +129,9 @@ class VectorTable:
         return self.slots.rivals(text)
 
     def _distances(self, text: str) -> Vectors:
-        """Return the distance to every node. A fact is held against the living, the dead and its sources' claims in
-        turn, so the last scan is kept, and the last query's vector, which becomes the fact's own.
+        """Return the distance to every node; the last scan is kept, and the last query's vector.
+
+        A fact is held against the living, the dead and its sources' claims in turn, and its vector becomes its own.
         """
         if self._query is None or self._query[0] != text:
             self._query, self._scan = (text, self.embedder.embed([text])[0]), None

@@ -146,12 +146,13 @@ class Scenario:
         point, graph = self._golden.checkpoints[index], self._graph(index)
         made_in = point.digest.partition("-")[0]
         if made_in not in {"", DIGEST_FORMAT}:
-            yield ("digest",), f"the digest is of format {made_in}, and this Falsify makes {DIGEST_FORMAT}: record it again"
+            told = f"the digest is of format {made_in}, and this Falsify makes {DIGEST_FORMAT}: record it again"
+            yield ("digest",), told
         elif point.digest and (found := digest(graph)) != point.digest:
             yield ("digest",), f"the digest is {found}, expected {point.digest}; {self._first_other_digest(index)}"
             if point.snapshot:
-                told = _some(_since_snapshot(self.path.parent / point.snapshot, graph))
-                yield from ((("snapshot",), f"since {point.snapshot}: {line}") for line in told)
+                changes = _some(_since_snapshot(self.path.parent / point.snapshot, graph))
+                yield from ((("snapshot",), f"since {point.snapshot}: {line}") for line in changes)
         yield from self._examiner.differences(point, graph)
 
     def _first_other_digest(self, index: int) -> str:
