@@ -96,7 +96,7 @@ def _read(document: dict[str, Any]) -> str:
     by = {"rows": "", "sentences": ", taken as sentences"}.get(
         document["extractor"].split()[0], f" by {document['extractor']}"
     )
-    left_out = f"; left out {document['left_out']} that are none" if document["left_out"] else ""
+    left_out = f"; left out {document['left_out']} (no claims)" if document["left_out"] else ""
     return f"{document['path']}: {claims}{by}{', ' + ', '.join(changes) if changes else ''}{left_out}"
 
 
