@@ -84,7 +84,7 @@ def evidence(falsify):
 def test_a_note_is_taken_in_and_its_claims_are_cited_with_their_place(falsify, notes):
     code, out, _ = falsify("ingest", notes / "note.md")
     assert code == 0
-    assert "notes/note.md: 2 claims, taken as sentences, 2 new; left out 1 that are none" in out
+    assert "notes/note.md: 2 claims, taken as sentences, 2 new; left out 1 (no claims)" in out
     hit = told(falsify("recall", "How much does the pump leak?", "--json"))["hits"][0]
     assert hit["sources"] == [
         {
