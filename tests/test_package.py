@@ -23,8 +23,10 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PACKAGES = ("falsify", "projections", "replay", "surfaces")
 LICENCES = {"LICENSE", "falsify/models/LICENSE.WordNet-3.0", "falsify/models/LICENSE.all-MiniLM-L6-v2.Apache-2.0"}
 
-BROUGHT_BY_COGNEE = {"ladybug", "lancedb", "litellm", "pyarrow", "structlog"}
-"""Cognee's own engines: the exact pin of Cognee says which, and naming them again could only disagree with it."""
+BROUGHT_BY_COGNEE = {"fastembed", "httpx", "ladybug", "lancedb", "litellm", "loguru", "pyarrow", "structlog"}
+"""Cognee's own engines, and what they come with: the exact pin of Cognee says which, and naming them again could only
+disagree with it.
+"""
 
 
 def run(*words, **options):
@@ -140,7 +142,7 @@ def test_the_wheel_holds_the_program_the_models_their_card_and_every_licence(whe
 @pytest.mark.slow
 def test_the_wheel_holds_nothing_of_tests_docs_or_tools(wheel):
     tops = {name.partition("/")[0] for name in names(wheel)}
-    assert tops == {"cli.py", *PACKAGES, f"falsify_log-{__version__}.dist-info"}
+    assert tops == {"cli.py", "falsify_pytest.py", *PACKAGES, f"falsify_log-{__version__}.dist-info"}
     assert {name for name in names(wheel) if "__pycache__" in name or ".falsify/" in name} == set()
 
 

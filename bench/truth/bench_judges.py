@@ -67,7 +67,9 @@ def appointed(kinds, folder):
 
 def measure(judges, pairs):
     print(f"judges alone, {len(pairs)} pairs, {sum(pair.conflict for pair in pairs)} of them conflicts")
-    print(f"{'judge':>14}  {'precision':>9}  {'recall':>6}  {'F1':>6}  {'relation':>8}  {'best from':>9}  {'ms/pair':>7}")
+    print(
+        f"{'judge':>14}  {'precision':>9}  {'recall':>6}  {'F1':>6}  {'relation':>8}  {'best from':>9}  {'ms/pair':>7}"
+    )
     truth = [pair.conflict for pair in pairs]
     embedder = BundledEmbedder()
     near = quality(truth, [d < embedder.threshold for d in distances(embedder, pairs)])
@@ -95,7 +97,7 @@ class Told:
     retiring: dict = field(default_factory=dict)  # fact -> the answers that acted, for facts that changed a state
 
 
-def play(judge, pairs, claims, facts, folder):
+def play(judge, claims, facts, folder):
     """Let the facts arrive in a workspace in which the claims are believed."""
     evidence = [{"id": f"E{i}", "claim": text} for i, text in enumerate(claims)]
     told = Told(facts=len(facts))
@@ -129,7 +131,7 @@ def mixture(pairs, distractors, *, second=False, seed=0):
 def end_to_end(judge, pairs, distractors, *, second, show):
     claims, facts, new = mixture(pairs, distractors, second=second)
     with tempfile.TemporaryDirectory() as folder:
-        told = play(judge, pairs, sorted(claims), facts, Path(folder))
+        told = play(judge, sorted(claims), facts, Path(folder))
     question = node_id("question", QUESTION)
     ids = [tuple(node_id("evidence", text, question_id=question) for text in (p.fact, p.claim)) for p in pairs]
     conflicts = {pair for pair, labelled in zip(ids, pairs, strict=True) if labelled.conflict}
@@ -140,7 +142,8 @@ def end_to_end(judge, pairs, distractors, *, second, show):
     friendly = {p.fact for p in pairs if not p.conflict} - {p.fact for p in pairs if p.conflict}
     rate = len(wrong) / len(new)
     print(
-        f"{judge.name:>14}  {'second' if second else 'first':>8}  {len(reached) / len(conflicts):9.3f}  {len(found) / len(conflicts):6.3f}  "
+        f"{judge.name:>14}  {'second' if second else 'first':>8}  "
+        f"{len(reached) / len(conflicts):9.3f}  {len(found) / len(conflicts):6.3f}  "
         f"{len(found) / max(1, len(acted)):9.3f}  {len(friendly & told.retiring.keys())}/{len(friendly):<6}  "
         f"{len(wrong)}/{len(new)} = {rate:.4f}  {told.facts / told.seconds:7.1f}"
     )
@@ -161,7 +164,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         judges = appointed(told.judge, Path(folder))
         measure(judges, pairs)
-        print(f"\nboth gates, {told.distractors} unrelated facts among those of the pairs; the first gate is the bundled")
+        print(
+            f"\nboth gates, {told.distractors} unrelated facts among those of the pairs; the first gate is the bundled"
+        )
         print("embedder's; 'friendly' are the pairs' facts that conflict with nothing they are paired with")
         print(
             f"{'judge':>14}  {'domains':>8}  {'candidate':>9}  {'recall':>6}  {'precision':>9}  {'friendly':>8}  "

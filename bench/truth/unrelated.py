@@ -8,11 +8,11 @@ subject, and many share their predicate with another value.
 import random
 from collections.abc import Iterator
 
-PLACES = (
+PLACES = (  # noqa: SIM905  # as it is read
     "Riga Oslo Porto Ghent Turin Lagos Quito Osaka Tampa Perth Cairo Delhi Leeds Basel Tunis Dakar Izmir Busan Minsk "
     "Sofia Accra Lima Hanoi Doha Bergen Malmo Nice Utrecht Graz Cork"
 ).split()
-PEOPLE = (
+PEOPLE = (  # noqa: SIM905  # as it is read
     "Amara Bruno Chidi Dagny Elias Farah Goran Hana Ivo Jamal Kaya Lars Mina Noor Otto Paula Qadir Rosa Stig Tilda "
     "Umar Vera Wanda Xenia Yusuf Zoe Anton Birgit Cyrus Delia"
 ).split()
@@ -57,7 +57,8 @@ DOMAINS = {
         "was founded by dockers", "signed a goalkeeper from {}|Ghana Chile Norway", "runs a youth academy")),
     "bank": ("The {place} branch of the bank", PLACES, (
         "has {} counters|three five six", "rents out safe boxes", "advises farmers",
-        "lends mostly to {}|builders students bakers", "moved its archive to the cellar", "opens on Saturday mornings")),
+        "lends mostly to {}|builders students bakers", "moved its archive to the cellar",
+        "opens on Saturday mornings")),
     "ship": ("The ferry {place}", PEOPLE, (
         "carries {} cars|40 65 90", "was built in {}|Turku Gdansk Nagasaki", "burns marine gas oil",
         "has a café on the upper deck", "is overhauled in dry dock", "sails under the {} flag|Danish Greek Finnish")),
@@ -94,8 +95,9 @@ SECOND = {
         "charges {} euros a night|70 95 130", "serves breakfast until {}|nine ten eleven", "lets dogs in",
         "has a view of the {}|harbour park hills", "changed its carpets", "is managed by a former sailor")),
     "laboratory": ("The laboratory of professor {place}", PEOPLE, (
-        "studies {}|moss glaciers enzymes", "shares a microscope with two others", "has a grant until {}|May July August",
-        "publishes its raw data", "took on {} students|two four five", "freezes its samples")),
+        "studies {}|moss glaciers enzymes", "shares a microscope with two others",
+        "has a grant until {}|May July August", "publishes its raw data", "took on {} students|two four five",
+        "freezes its samples")),
     "train": ("The night train to {place}", PLACES, (
         "leaves from platform {}|2 5 9", "has {} sleeping cars|three five seven", "serves tea",
         "is pulled by an old engine", "stops in {} towns|four six eight", "must be booked in advance")),
@@ -115,10 +117,9 @@ SECOND = {
         "weighs {} grams|160 175 190", "has a {} case|glass steel bamboo", "charges without a cable",
         "comes with a spare battery", "survived a fall into water", "is sold in {} countries|nine twelve twenty")),
 }  # fmt: skip
-"""Written after the judge was mended on account of DOMAINS, to see whether that was a memory of them. It was: 126 of 700
-facts retired something at first. The judge has been mended on account of these, too, so neither is held out now.
+"""Written after the judge was mended on account of DOMAINS, to see whether that was a memory of them. It was: 126 of
+700 facts retired something at first. The judge has been mended on account of these, too, so neither is held out now.
 """
-
 
 
 def sentences(seed: int = 0, *, second: bool = False) -> Iterator[str]:

@@ -14,7 +14,7 @@ from falsify.judges.quantities import Amount, plain, quantities, stem
 from falsify.judges.reading import STOP, TOKEN, Reading, change, moved, read
 from falsify.judges.subjects import bare, bound, told_apart
 
-VERSION: Final = "rules1"
+VERSION: Final = "rules2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,9 @@ def compare(fact: str, claim: str) -> Comparison:
     reasons = tuple(reason for _, reason in found)
     changed = change(fact)
     agreed = "" if found else _agreed(new, old)
-    loose = (not changed or moved(changed)) and not bound(new, old) and (not found or _opposites_only(new, old, reasons))
+    loose = (
+        (not changed or moved(changed)) and not bound(new, old) and (not found or _opposites_only(new, old, reasons))
+    )
     return Comparison(round(score, 4), reasons, counted, changed, apart, agreed, loose)
 
 

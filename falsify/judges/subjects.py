@@ -62,7 +62,21 @@ def bound(new: Reading, old: Reading) -> bool:
         mine, its = _content(ours[: anchor[0]]), _content(theirs[: anchor[1]])
         if mine - its and its - mine:
             return False
+    if _same_verb(ours, theirs, same):
+        return True
     return bool((_content(ours[same:]) & _content(theirs[same:])) - names)
+
+
+def _same_verb(ours: Sequence[str], theirs: Sequence[str], same: int) -> bool:
+    """Whether the words that two sentences begin with include what they say: "measures", "is" before no participle.
+
+    To have one thing does not keep from having another.
+    """
+    verb = _verb(ours[:same])
+    if verb is None or ours[verb] in _HAVING:
+        return False
+    passive = ours[verb] in _COPULAS and any(after.endswith("ed") for after in (*ours[same:][:1], *theirs[same:][:1]))
+    return not passive
 
 
 def _common(ours: Sequence[str], theirs: Sequence[str]) -> int:
@@ -96,10 +110,11 @@ def _called(tokens: Sequence[str]) -> bool:
 
 _LONG_FRAME: Final = 4
 _COPULAS: Final = word_set("is was are were has had have will would can could may must")
+_HAVING: Final = word_set("has had have")
 _PAST: Final = word_set(
-    "became began bought broke brought built came chose cut drew drove fell felt found gave got grew held kept knew laid "
-    "led left lent lost made met paid put ran rose sank sat saw sent set shut sold spent spoke stood stuck swept swore "
-    "taught thought threw told took went won wore wrote"
+    "became began bought broke brought built came chose cut drew drove fell felt found gave got grew held kept knew "
+    "laid led left lent lost made met paid put ran rose sank sat saw sent set shut sold spent spoke stood stuck swept "
+    "swore taught thought threw told took went won wore wrote"
 )
 _UNIQUE: Final = re.compile(
     r"\b(?:is|was|are|were|became|remains) the\b|\b(?:chosen|selected|appointed|elected|named|picked|awarded)\b|"

@@ -19,9 +19,7 @@ KINDS = ("auto", "offline", "llm", "pinned", "panel")
 
 _BATCH = 32
 
-_kind = click.option(
-    "--judge", "kind", type=click.Choice(KINDS), help="Another judge than the one that is configured."
-)
+_kind = click.option("--judge", "kind", type=click.Choice(KINDS), help="Another judge than the one that is configured.")
 
 
 @click.command()
