@@ -29,6 +29,7 @@ from falsify.belief.revision import (
     record_verdicts,
     restore,
     retract,
+    returned,
     rule,
 )
 from falsify.belief.text import node_id, written
@@ -343,7 +344,8 @@ class Workspace:
         shown = Statement(fact.text, fact.source_title or fact.source_id, fact.quote, dated.asserted_at)
 
         def decide(graph: BeliefGraph) -> list[BeliefEvent]:
-            return assert_fact(graph, dated, self._examine(graph, dated.fact_id, shown))
+            said = self._examine(graph, dated.fact_id, shown)
+            return self._second_look(graph, lambda found: assert_fact(graph, dated, [*said, *found]))
 
         # The body is what the caller said, not when: a retry of an undated fact is the same command.
         return self._carry_out(_Work("fact", asdict(fact), fact.fact_id, decide), key=key, dry_run=dry_run)
@@ -363,7 +365,8 @@ class Workspace:
         body = {"evidence_id": evidence_id, "source_id": source_id, "reason": reason, "restored": restored}
 
         def decide(graph: BeliefGraph) -> list[BeliefEvent]:
-            return decision(graph, evidence_id, source_id=source_id, reason=reason)
+            withdrawal = partial(decision, graph, evidence_id, source_id=source_id, reason=reason)
+            return self._second_look(graph, withdrawal)
 
         return self._carry_out(_Work("retract", body, evidence_id, decide), key=key, dry_run=dry_run)
 
@@ -378,7 +381,8 @@ class Workspace:
                 )
             fact = statement(graph, graph.evidence(fact_id))
             candidates = [Candidate(e.claim_id, e.distance, e.gate) for e in withheld]
-            return record_verdicts(graph, fact_id, adjudicate(graph, fact_id, fact, candidates, self.judge))
+            said = adjudicate(graph, fact_id, fact, candidates, self.judge)
+            return self._second_look(graph, lambda found: record_verdicts(graph, fact_id, [*said, *found]))
 
         work = _Work("adjudicate", {"fact_id": fact_id}, fact_id, decide)
         return self._carry_out(work, key=key, dry_run=dry_run)
@@ -404,7 +408,8 @@ class Workspace:
         }
 
         def decide(graph: BeliefGraph) -> list[BeliefEvent]:
-            return rule(
+            ruling = partial(
+                rule,
                 graph,
                 fact_id,
                 claim_id,
@@ -413,11 +418,23 @@ class Workspace:
                 rationale=rationale,
                 person=self.settings.actor,
             )
+            return self._second_look(graph, ruling)
 
         return self._carry_out(_Work("adjudicate", body, fact_id, decide), key=key, dry_run=dry_run)
 
     def _examine(self, graph: BeliefGraph, fact_id: NodeId, fact: Statement) -> list[Finding]:
         return examine(graph, fact_id, fact, neighbours=self.index, judge=self.judge)
+
+    def _second_look(
+        self, graph: BeliefGraph, decide: Callable[[list[Finding]], list[BeliefEvent]]
+    ) -> list[BeliefEvent]:
+        """Decide; where forgotten claims come back, decide again with what the judge says of them now."""
+        events = decide([])
+        back = returned(events)
+        if not back:
+            return events
+        findings = [f for node in back for f in self._examine(graph, node, statement(graph, graph.evidence(node)))]
+        return decide(findings)
 
     def _carry_out(self, work: _Work, *, key: str | None, dry_run: bool) -> Outcome:
         """Decide and append; decide anew where somebody else wrote in between."""

@@ -17,6 +17,7 @@ from falsify.belief.events import (
     EvidenceRecorded,
     EvidenceWeighed,
     HandleGiven,
+    NodeReinstated,
     QuestionAsked,
     RevisionOpened,
     SourceRecorded,
@@ -91,14 +92,33 @@ def assert_fact(graph: BeliefGraph, fact: AssertFact, findings: Sequence[Finding
     return draft.events
 
 
-def retract(graph: BeliefGraph, evidence_id: NodeId, *, source_id: str = "", reason: str = "") -> list[BeliefEvent]:
-    """Return the revision that follows when a source (by default every source) withdraws a claim."""
-    return _withdraw(graph, evidence_id, source_id=source_id, reason=reason, retracted=True)
+def retract(
+    graph: BeliefGraph, evidence_id: NodeId, findings: Sequence[Finding] = (), *, source_id: str = "", reason: str = ""
+) -> list[BeliefEvent]:
+    """Return the revision that follows when a source (by default every source) withdraws a claim.
+
+    `findings` are what was found of claims that come back because of it (`returned`).
+    """
+    return _withdraw(graph, evidence_id, findings, source_id=source_id, reason=reason, retracted=True)
 
 
-def restore(graph: BeliefGraph, evidence_id: NodeId, *, source_id: str = "", reason: str = "") -> list[BeliefEvent]:
+def restore(
+    graph: BeliefGraph, evidence_id: NodeId, findings: Sequence[Finding] = (), *, source_id: str = "", reason: str = ""
+) -> list[BeliefEvent]:
     """Return the revision that follows when a source stands by a claim that it had withdrawn."""
-    return _withdraw(graph, evidence_id, source_id=source_id, reason=reason, retracted=False)
+    return _withdraw(graph, evidence_id, findings, source_id=source_id, reason=reason, retracted=False)
+
+
+def returned(events: Sequence[BeliefEvent]) -> list[NodeId]:
+    """Return the evidence that comes back from being forgotten.
+
+    It had left the index, so no fact that came meanwhile was held against it: that is to be done before it lives.
+    """
+    return [
+        event.node_id
+        for event in events
+        if isinstance(event, NodeReinstated) and event.was == "forgotten" and event.node_kind == "evidence"
+    ]
 
 
 def record_verdicts(graph: BeliefGraph, fact_id: NodeId, findings: Sequence[Finding]) -> list[BeliefEvent]:
@@ -110,6 +130,7 @@ def rule(
     graph: BeliefGraph,
     fact_id: NodeId,
     claim_id: NodeId,
+    findings: Sequence[Finding] = (),
     *,
     relation: Relation,
     confidence: float,
@@ -118,7 +139,7 @@ def rule(
 ) -> list[BeliefEvent]:
     """Return the revision that follows when a person rules on a fact and a claim: an attack in that direction."""
     verdict = given(fact_id, claim_id, relation=relation, confidence=confidence, rationale=rationale, person=person)
-    return _adjudicate(graph, fact_id, [verdict])
+    return _adjudicate(graph, fact_id, [verdict, *(finding.event for finding in findings)])
 
 
 def given(
@@ -261,7 +282,13 @@ def _adjudicate(
 
 
 def _withdraw(
-    graph: BeliefGraph, evidence_id: NodeId, *, source_id: str, reason: str, retracted: bool
+    graph: BeliefGraph,
+    evidence_id: NodeId,
+    findings: Sequence[Finding],
+    *,
+    source_id: str,
+    reason: str,
+    retracted: bool,
 ) -> list[BeliefEvent]:
     claim = evidence(graph, evidence_id)
     reason = remark(reason, what="the reason")
@@ -280,5 +307,6 @@ def _withdraw(
     draft = Draft(graph)
     open_revision(draft, "retraction" if retracted else "restoration", evidence_id)
     draft.record(*(event(evidence_id=evidence_id, source_id=s, reason=reason) for s in chosen))
+    draft.record(*(finding.event for finding in findings))
     draft.settle()
     return draft.events

@@ -70,13 +70,13 @@ def bound(new: Reading, old: Reading) -> bool:
 def _same_verb(ours: Sequence[str], theirs: Sequence[str], same: int) -> bool:
     """Whether the words that two sentences begin with include what they say: "measures", "is" before no participle.
 
-    To have one thing does not keep from having another.
+    To have one thing, or to be home to it, does not keep from having another.
     """
     verb = _verb(ours[:same])
     if verb is None or ours[verb] in _HAVING:
         return False
-    passive = ours[verb] in _COPULAS and any(after.endswith("ed") for after in (*ours[same:][:1], *theirs[same:][:1]))
-    return not passive
+    after = (*ours[same:][:1], *theirs[same:][:1])
+    return ours[verb] not in _COPULAS or not any(word.endswith("ed") or word == "home" for word in after)
 
 
 def _common(ours: Sequence[str], theirs: Sequence[str]) -> int:
