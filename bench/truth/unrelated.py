@@ -116,14 +116,33 @@ SECOND = {
     "phone": ("The phone designed by {place}", PEOPLE, (
         "weighs {} grams|160 175 190", "has a {} case|glass steel bamboo", "charges without a cable",
         "comes with a spare battery", "survived a fall into water", "is sold in {} countries|nine twelve twenty")),
+    "garden": ("The garden behind house {place}", PEOPLE, (
+        "grows {}|roses kale mint", "gets watered at {}|dawn noon dusk", "slopes toward the canal",
+        "attracts {}|bees foxes moths", "lost a plum tree", "has {} benches|two three four")),
+    "invoice": ("Invoice {place}-7", PLACES, (
+        "was paid in {}|March June August", "covers {} hours of consulting|12 30 45", "lists a discount",
+        "was sent by courier", "names {} as the contact|Ines Marek Tomas", "is stored in the blue binder")),
+    "endpoint": ("The {place} endpoint", PEOPLE, (
+        "returns {}|JSON XML CSV", "requires a token", "caches responses for {} seconds|30 60 90",
+        "accepts up to {} items per call|50 100 200", "was documented by an intern", "validates the postal code")),
+    "airport": ("The airport of {place}", PLACES, (
+        "handles {} flights a day|80 120 200", "sells local honey", "lies on reclaimed land", "has a chapel",
+        "tests new {} scanners|baggage passport body", "bans drones within {} kilometres|3 5 8")),
+    "choir": ("The choir that {place} conducts", PEOPLE, (
+        "sings in {}|Latin Welsh Basque", "meets on {}|Fridays Mondays Sundays", "wears grey robes",
+        "includes {} tenors|four five eight", "toured the islands", "raises money for a hospice")),
+    "turbine": ("Turbine {place}-2", PLACES, (
+        "produces {} megawatts|3 5 6", "was serviced in {}|April May October", "vibrates at low wind",
+        "uses a ceramic bearing", "feeds the northern grid", "stands on a floating base")),
 }  # fmt: skip
-"""Written after the judge was mended on account of DOMAINS, to see whether that was a memory of them. It was: 126 of
-700 facts retired something at first. The judge has been mended on account of these, too, so neither is held out now.
+"""Written after the judge was mended on account of DOMAINS, to see whether that was a memory of them, and in part it
+was: of the first eight, 126 of 700 facts retired something at first; of the other six, written after that, 18 of 540.
+The judge has been mended on account of these, too, so none of them is held out now.
 """
 
 
 def sentences(seed: int = 0, *, second: bool = False) -> Iterator[str]:
-    """Yield the sentences in random order, the same for a seed: 3,960, or the 1,440 of the second set."""
+    """Yield the sentences in random order, the same for a seed: 3,960, or the 2,520 of the second set."""
     order = random.Random(seed)
     drawn = []
     for subject, names, predicates in (SECOND if second else DOMAINS).values():

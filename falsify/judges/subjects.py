@@ -76,7 +76,7 @@ def _same_verb(ours: Sequence[str], theirs: Sequence[str], same: int) -> bool:
     if verb is None or ours[verb] in _HAVING:
         return False
     after = (*ours[same:][:1], *theirs[same:][:1])
-    return ours[verb] not in _COPULAS or not any(word.endswith("ed") or word == "home" for word in after)
+    return ours[verb] not in _COPULAS or not any(_is_participle(word) or word == "home" for word in after)
 
 
 def _common(ours: Sequence[str], theirs: Sequence[str]) -> int:
@@ -110,6 +110,13 @@ def _called(tokens: Sequence[str]) -> bool:
 
 _LONG_FRAME: Final = 4
 _COPULAS: Final = word_set("is was are were has had have will would can could may must")
+_RELATIVE: Final = word_set("that which who whom")
+_PARTICIPLES: Final = word_set(
+    "born bought bound broken brought built caught chosen cut drawn driven drunk eaten fed flown forbidden found "
+    "frozen given grown held hidden hit kept known laid led left lent lit lost made met paid put read run seen "
+    "sent set shown shut sold spent split spoken spread stolen struck sung swept taken taught thrown told torn "
+    "won worn written"
+)
 _HAVING: Final = word_set("has had have")
 _PAST: Final = word_set(
     "became began bought broke brought built came chose cut drew drove fell felt found gave got grew held kept knew "
@@ -144,20 +151,26 @@ def _common_verb(ours: Sequence[str], theirs: Sequence[str]) -> tuple[int, int] 
 
 
 def _verb(tokens: Sequence[str]) -> int | None:
-    """Return where the verb of a sentence is, as far as endings tell."""
-    places = (place for place in range(1, len(tokens)) if _is_verb(tokens[place]) and not _describes(tokens, place))
-    return next(places, None)
+    """Return where the verb of a sentence is, as far as endings tell, and past "the choir that Umar conducts"."""
+    places = [place for place in range(1, len(tokens)) if _is_verb(tokens[place]) and not _describes(tokens, place)]
+    if len(places) > 1 and _RELATIVE & {token.casefold() for token in tokens[1 : places[0]]}:
+        return places[1]
+    return places[0] if places else None
 
 
 def _describes(tokens: Sequence[str], place: int) -> bool:
     """Whether a word is a participle that describes the noun before it: "the phone designed by Umar weighs ..."."""
     followed = place + 1 < len(tokens) and tokens[place + 1] in _PREPOSITIONS
-    if not followed or not tokens[place].endswith("ed") or tokens[place - 1] in _COPULAS:
+    if not followed or not _is_participle(tokens[place]) or tokens[place - 1] in _COPULAS:
         return False
     return any(map(_is_verb, tokens[place + 2 :]))
 
 
 _PREPOSITIONS: Final = word_set("by in at on for from with of to under near")
+
+
+def _is_participle(token: str) -> bool:
+    return token.endswith("ed") or token in _PARTICIPLES
 
 
 def _is_verb(token: str) -> bool:
