@@ -1,9 +1,9 @@
 """The judge that needs no network and no key: a small cross-encoder, the lexical rules, and the rule about sources.
 
 The model acts at p(contradiction) >= 0.5, or 0.7 where nothing else speaks for a conflict: it easily takes different
-things that are said of one subject for one. Where it hesitates (p >= 0.2) the rules may decide at 0.6. The rules overrule
-it where it takes statements about different things for a conflict, and where it misreads numbers. Together they find
-two thirds to four fifths of the conflicts between facts of daily business; an LLM finds more. English only.
+things that are said of one subject for one. Where it hesitates (p >= 0.2) the rules may decide at 0.6. The rules
+overrule it where it takes statements about different things for a conflict, and where it misreads numbers. Together
+they find two thirds to four fifths of the conflicts between facts of daily business; an LLM finds more. English only.
 """
 
 from collections.abc import Iterator, Sequence
