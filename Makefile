@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constrain
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test coverage check lint format types imports docs docs-check bench wheel wheel-test constraints clean
+.PHONY: help venv demo test coverage check lint format types imports docs picture docs-check bench wheel wheel-test constraints clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -52,6 +52,9 @@ imports: $(VENV)/dev ## import-linter: which way the arrows point
 
 docs: $(VENV)/dev ## write the generated pages: docs/cli.md, docs/events.md, docs/settings.md
 	$(BIN)/python -m docs.generate
+
+picture: $(VENV)/dev ## draw docs/demo.svg: what `falsify demo` prints
+	$(BIN)/python docs/picture.py
 
 docs-check: $(VENV)/dev ## fail if a generated page is not what the code says
 	$(BIN)/python -m docs.generate --check

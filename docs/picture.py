@@ -12,6 +12,7 @@ from rich.text import Text
 
 HERE = Path(__file__).parent
 WIDTH = 132
+_COMMENT = re.compile(r"<!--.*?-->")
 _FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
 
@@ -28,7 +29,9 @@ def main() -> None:
     console = Console(record=True, width=WIDTH, file=Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - ends with the process
     console.print(Text.from_ansi("$ falsify demo\n" + done.stdout), soft_wrap=False)
     # The theme asks a font host for its font; the reader's own monospaced one does as well.
-    svg = _FONT.sub("", console.export_svg(title="falsify demo", theme=NIGHT_OWLISH)).replace("Fira Code, ", "")
+    svg = _COMMENT.sub("", _FONT.sub("", console.export_svg(title="falsify demo", theme=NIGHT_OWLISH))).replace(
+        "Fira Code, ", ""
+    )
     (HERE / "demo.svg").write_text(svg, encoding="utf-8")
 
 
