@@ -22,7 +22,7 @@ import falsify
 from falsify import errors, events
 from falsify.errors import FalsifyError
 from falsify.events import Event
-from surfaces.settings import FILE, Settings
+from surfaces.settings import FILE, TABLES, ExecutorTable, Settings
 
 FOLDER = Path(__file__).parent
 
@@ -50,6 +50,15 @@ VARIABLES = {
     "NO_COLOR": "set to anything, no colours; `TERM=dumb` does the same, and `--color always` overrules both",
 }
 """What is read from the environment besides the settings."""
+
+GIVEN = {
+    "FALSIFY_RUN_ID": "which run it is",
+    "FALSIFY_CONFIG": "a JSON file with the whole configuration, `seed` included; `{config}` in the command line",
+    "FALSIFY_RUN_DIR": "a folder: every file that is left in it becomes an artifact of the run; `{out}`",
+    "FALSIFY_METRICS": 'a file to append to, one JSON object of numbers a line: `{"epoch": 3, "val_acc": 0.91}`; '
+    "`{metrics}`",
+}
+"""What a command that runs an experiment is given."""
 
 
 def main(arguments: list[str]) -> int:
@@ -229,17 +238,54 @@ def _settings() -> Iterator[str]:
         (
             (f"`{name}`", f"`FALSIFY_{name.upper()}`", f"`{told['default']}`", _takes(told), told["description"])
             for name, told in schema.items()
+            if name not in TABLES
         ),
     )
+    yield ""
+    yield from _executors()
     yield ""
     yield "## Other variables"
     yield ""
     yield from _table(("variable", "what it does"), ((f"`{name}`", what) for name, what in VARIABLES.items()))
 
 
+def _executors() -> Iterator[str]:
+    yield "## Commands that run experiments"
+    yield ""
+    yield from _wrapped(
+        f"A table `[executor.NAME]` of `{FILE}` describes a command that runs an experiment; no variable overrules it. "
+        "The command is ended with all that it started when its time is over, but it is not locked in: it reads, "
+        "writes and connects as you can. Where that matters, let it begin with `bwrap`, `docker run` or the like."
+    )
+    yield ""
+    yield "```toml"
+    yield "[executor.my-train]"
+    yield 'argv = ["{python}", "train.py", "--config", "{config}"]'
+    yield "timeout_s = 300"
+    yield ""
+    yield "[executor.my-train.keys]"
+    yield 'width = "int:[1,512]"'
+    yield 'rate = "float:(0,10]"'
+    yield "```"
+    yield ""
+    yield from _table(
+        ("in the table", "default", "takes", "what it does"),
+        (
+            (f"`{name}`", f"`{told['default']}`" if "default" in told else "", _takes(told), told["description"])
+            for name, told in ExecutorTable.model_json_schema()["properties"].items()
+        ),
+    )
+    yield ""
+    yield from _wrapped("The command finds in its environment:")
+    yield ""
+    yield from _table(("variable", "what it is"), ((f"`{name}`", what) for name, what in GIVEN.items()))
+
+
 def _takes(schema: dict[str, Any]) -> str:
     if "enum" in schema:
         return ", ".join(f"`{choice}`" for choice in schema["enum"])
+    if schema["type"] == "object":
+        return f"a table of {_takes(schema['additionalProperties'])}"
     if schema["type"] == "array":
         return f"a list of {_takes(schema['items'])}"
     if "pattern" in schema:
@@ -251,7 +297,8 @@ def _takes(schema: dict[str, Any]) -> str:
         "maximum": "at most",
     }
     limits = [f"{words} {schema[bound]:g}" for bound, words in bounds.items() if bound in schema]
-    return ", ".join([{"string": "text"}.get(schema["type"], f"a {schema['type']}"), *limits])
+    kind = {"string": "text", "integer": "a whole number"}.get(schema["type"], f"a {schema['type']}")
+    return ", ".join([kind, *limits])
 
 
 # --- markdown ----------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import orjson
 
 from falsify.errors import DamagedError, InvalidInputError
-from falsify.events import REGISTRY, UPCASTERS, Event
+from falsify.events import UPCASTERS, Event, find_kind
 
 GENESIS = b"\0" * 32
 """What the first record of a log is chained to."""
@@ -89,7 +89,7 @@ _BUILDERS: dict[str, _Build] = {}
 
 def _builder(name: str) -> _Build:
     kind, _, number = name.rpartition("/")
-    cls = REGISTRY.get(kind)
+    cls = find_kind(kind)
     if cls is None or not number.isdecimal() or not 0 < int(number) <= cls.version:
         raise DamagedError(
             f"the log holds a {name!r} record, which this version of Falsify does not know",

@@ -4,22 +4,28 @@ Every error carries the `status` an answer has on the wire and the `exit_code` a
 translate once, by these two attributes, and nowhere else.
 """
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 
 class FalsifyError(Exception):
     """Something was refused or could not be done.
 
-    `hint` says what to do next. `status` and `exit_code` are part of the published contract (docs/cli.md).
+    `hint` says what to do next. `reason` is a stable word for the rule that refused, and `details` the numbers and
+    names it refused by, JSON-ready. `status` and `exit_code` are part of the published contract (docs/cli.md).
     """
 
     status: ClassVar[str] = "error"
     exit_code: ClassVar[int] = 1
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
+    def __init__(
+        self, message: str, *, hint: str = "", reason: str = "", details: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.reason = reason
+        self.details = dict(details or {})
 
 
 class CheckFailedError(FalsifyError):
@@ -56,6 +62,8 @@ class StaleRevisionError(ConflictError):
         super().__init__(
             f"{stream} is at revision {current}, not {expected}",
             hint="read the state again, decide again, and send the current revision",
+            reason="stale_revision",
+            details={"expected": expected, "current": current},
         )
         self.stream = stream
         self.expected = expected
@@ -71,6 +79,13 @@ class RefusedError(FalsifyError):
 
     status = "refused"
     exit_code = 6
+
+
+class ForbiddenError(FalsifyError):
+    """It may be done, but not by this caller: an agent cannot do what is a person's to do."""
+
+    status = "forbidden"
+    exit_code = 9
 
 
 class DamagedError(FalsifyError):

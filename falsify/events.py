@@ -6,6 +6,7 @@ and rename freely while history stays as it was written.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, TypeVar, dataclass_transform
 
 E = TypeVar("E", bound="Event")
@@ -44,10 +45,24 @@ class Recorded(NamedTuple):
 REGISTRY: dict[str, type[Event]] = {}
 """Every kind of event there is, by its stable name."""
 
+MODULES = {
+    "belief": "falsify.belief.events",
+    "run": "falsify.workbench.events",
+    "workbench": "falsify.workbench.events",
+}
+"""Where the kinds that begin with a word are defined: a log can be read by whoever knows of only one context."""
+
 Upcaster = Callable[[dict[str, Any]], dict[str, Any]]
 
 UPCASTERS: dict[tuple[str, int], Upcaster] = {}
 """(kind, version) -> the step that turns a body of that version into one of the next."""
+
+
+def find_kind(kind: str) -> type[Event] | None:
+    """Return the event of that kind, or None; imports the module that defines it."""
+    if kind not in REGISTRY and (module := MODULES.get(kind.partition(".")[0])):
+        import_module(module)
+    return REGISTRY.get(kind)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)

@@ -1,8 +1,10 @@
 """What the write side needs from outside, each as the narrowest protocol that serves."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from falsify.config_keys import Key
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,4 +103,68 @@ class Extractor(Protocol):
 
     def extract(self, passages: Sequence[str]) -> list[tuple[Extracted, ...] | Abstention]:
         """Return the claims of each passage, in order. Never raises for a failing model: it abstains."""
+        ...
+
+
+Metrics = Mapping[str, float | None]
+"""One line of what a run measured: name -> value, None for what was not a finite number."""
+
+Outcome = Literal["exited", "timed out", "stopped", "vanished"]
+"""How a process ended: by itself, past its time, because we stopped it, or without anybody seeing how."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrder:
+    """What an executor is to run.
+
+    `config` is the whole configuration, `seed` included; `folder` an absolute path that belongs to this run alone;
+    `limit_seconds` how long it may take.
+    """
+
+    run_id: str
+    config: Mapping[str, Any]
+    folder: str
+    limit_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a run's process ended: its exit code (negative for a signal) and how many seconds it took."""
+
+    outcome: Outcome
+    code: int
+    seconds: float
+
+
+class RunProcess(Protocol):
+    """A run that goes on in a process of its own."""
+
+    def poll(self) -> Exit | None:
+        """Return how it ended, or None while it goes on. Never blocks."""
+        ...
+
+    def metrics(self) -> list[Metrics]:
+        """Return the lines that it reported since this was asked last, in order."""
+        ...
+
+    def stop(self) -> Exit:
+        """End it with everything that it started, and return how it ended. Stopping twice is harmless."""
+        ...
+
+
+class Executor(Protocol):
+    """Runs configurations of `keys`, which experiments may change, and `fixed` ones, which a contract sets for good.
+
+    Beside them every configuration has a `seed`.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def keys(self) -> tuple[Key, ...]: ...
+    @property
+    def fixed(self) -> tuple[Key, ...]: ...
+
+    def start(self, order: RunOrder) -> RunProcess:
+        """Start a run, and return at once. Raises UnavailableError if the process cannot be started."""
         ...

@@ -151,6 +151,6 @@ def _part(name: str, faults: Iterable[str]) -> dict[str, Any]:
 def _checkpoints(workspace: Workspace) -> list[tuple[str, int | None]]:
     """Return how far the projections on disk have read, without bringing them up to date; None for one not built."""
     return [
-        ("claims index", checkpoint_on_disk(workspace.folder / "claims.sqlite")),
+        ("claims index", checkpoint_on_disk(workspace.own_folder / "claims.sqlite")),
         ("mirror", workspace.mirror.checkpoint() or None),
     ]

@@ -1,29 +1,122 @@
-"""Settings: `falsify.toml` at the root of a workspace, overruled by FALSIFY_* variables.
+"""Settings: `falsify.toml` at the root of a workspace, overruled by FALSIFY_* variables; commands that run experiments.
 
 The table of settings is the model itself; docs/settings.md is checked against it.
 """
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from falsify.belief.slots import Arity
+from falsify.config_keys import Key, parse_key
 from falsify.errors import InvalidInputError
+from falsify.executors.command import Command, Limits
 
 FILE = "falsify.toml"
+BUILTIN = "builtin"
+TABLES = ("executor",)
+"""The fields that are tables of the file: no variable overrules them."""
 
 JudgeKind = Literal["auto", "offline", "llm", "pinned", "panel"]
 Member = Literal["offline", "llm", "pinned"]
 ExtractorKind = Literal["sentences", "llm"]
 EmbedderKind = Literal["bundled", "fastembed", "openai"]
 
+ExecutorName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+
+
+class ExecutorTable(BaseModel):
+    """A command that runs an experiment: `[executor.NAME]` in falsify.toml."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    argv: Annotated[
+        tuple[str, ...],
+        Field(
+            min_length=1,
+            description="the command line, never a shell's; `{python}`, `{config}`, `{out}`, `{metrics}` and `{seed}` "
+            "are filled in, `{{` and `}}` are braces",
+        ),
+    ]
+    cwd: Annotated[str, Field(min_length=1, description="where it runs: a path relative to the workspace")] = "."
+    timeout_s: Annotated[
+        float, Field(gt=0, le=604_800, description="seconds that a run may take before it is asked to end")
+    ] = 600.0
+    memory_mb: Annotated[
+        int,
+        Field(
+            ge=0,
+            description="megabytes of address space of each of its processes; 0 is no limit: a program that maps the "
+            "memory of a GPU needs that",
+        ),
+    ] = 4096
+    cpu_s: Annotated[
+        int,
+        Field(ge=0, description="seconds on a core of each of its processes; 0 is what `timeout_s` has on all cores"),
+    ] = 0
+    file_mb: Annotated[int, Field(ge=0, description="megabytes of the largest file it may write; 0 is no limit")] = 1024
+    env: Annotated[
+        tuple[str, ...],
+        Field(
+            description="variables of the environment that it sees beside the few that every program needs; no others "
+            "are passed on"
+        ),
+    ] = ()
+    keys: Annotated[
+        dict[str, str],
+        Field(
+            description="the config keys that it understands, beside `seed`, and what each may be: "
+            '`width = "int:[1,512]"`, `rate = "float:(0,10]"`, `activation = "choice:tanh,relu"`'
+        ),
+    ] = Field(default_factory=dict)
+
+    @field_validator("argv", "env")
+    @classmethod
+    def _runnable(cls, words: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        line, env = (words, ()) if info.field_name == "argv" else (("true",), words)
+        with _explained():
+            Command(name="", argv=line, cwd=Path(), env=env)
+        return words
+
+    @field_validator("keys")
+    @classmethod
+    def _readable(cls, keys: dict[str, str]) -> dict[str, str]:
+        if "seed" in keys:
+            raise ValueError("seed is a key of every executor: leave it out")
+        with _explained():
+            _parsed(keys)
+        return keys
+
+    def command(self, name: str, root: Path) -> Command:
+        """Return the command that this describes in the workspace at `root`."""
+        limits = Limits(
+            timeout_seconds=self.timeout_s, memory_mb=self.memory_mb, cpu_seconds=self.cpu_s, file_mb=self.file_mb
+        )
+        return Command(
+            name=name, argv=self.argv, cwd=root / self.cwd, env=self.env, keys=_parsed(self.keys), limits=limits
+        )
+
+
+def _parsed(keys: Mapping[str, str]) -> tuple[Key, ...]:
+    return tuple(parse_key(f"{name}={described}") for name, described in keys.items())
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Say what our own rules refuse in the way in which pydantic expects it of a validator."""
+    try:
+        yield
+    except InvalidInputError as error:
+        raise ValueError(f"{error.message}; {error.hint}") from error
+
 
 class Settings(BaseModel):
-    """What can be set. Each field is read from falsify.toml, and from FALSIFY_<FIELD> before that."""
+    """What can be set. Each field but TABLES is read from falsify.toml, and from FALSIFY_<FIELD> before that."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -86,6 +179,9 @@ class Settings(BaseModel):
         ),
     ] = "sentences"
     log: Annotated[str, Field(description="where the log is kept: a path below the workspace")] = ".falsify/log.sqlite"
+    executor: Annotated[
+        dict[ExecutorName, ExecutorTable], Field(description="commands that run experiments, by their names")
+    ] = Field(default_factory=dict)
 
     @field_validator("panel", "functional", "many_valued", mode="before")
     @classmethod
@@ -96,6 +192,13 @@ class Settings(BaseModel):
     def arity(self) -> Arity:
         """What is said of how many values relations have."""
         return Arity.of(functional=self.functional, many_valued=self.many_valued)
+
+    @field_validator("executor")
+    @classmethod
+    def _of_the_user(cls, tables: dict[str, ExecutorTable]) -> dict[str, ExecutorTable]:
+        if BUILTIN in tables:
+            raise ValueError(f"{BUILTIN} is the executor that comes with Falsify: give yours another name")
+        return tables
 
     @field_validator("panel")
     @classmethod
@@ -118,7 +221,7 @@ def load(root: Path, environ: Mapping[str, str] = os.environ) -> Settings:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InvalidInputError(f"{file} cannot be read: {error}", hint="see docs/settings.md") from error
     named = {name: f"{FILE}: {name}" for name in values}
-    for name in Settings.model_fields:
+    for name in (each for each in Settings.model_fields if each not in TABLES):
         variable = f"FALSIFY_{name.upper()}"
         if environ.get(variable):
             values[name] = environ[variable]
@@ -127,7 +230,9 @@ def load(root: Path, environ: Mapping[str, str] = os.environ) -> Settings:
         return Settings(**values)
     except ValidationError as error:
         first = error.errors()[0]
-        name = str(first["loc"][0]) if first["loc"] else FILE
+        words = [part for part in first["loc"] if isinstance(part, str) and part != "[key]"]
+        name, *below = words or [FILE]
         raise InvalidInputError(
-            f"{named.get(name, name)}: {first['msg']}", hint="see docs/settings.md for the settings there are"
+            f"{'.'.join([named.get(name, name), *below])}: {first['msg'].removeprefix('Value error, ')}",
+            hint="see docs/settings.md for the settings there are",
         ) from error

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import orjson
 
+from falsify.artifacts import ArtifactStore
 from falsify.belief import documents
 from falsify.belief.contradiction import Finding, adjudicate, examine, statement
 from falsify.belief.events import BeliefEvent, VerdictWithheld
@@ -38,9 +39,11 @@ from falsify.errors import ConflictError, InvalidInputError, NotFoundError, Stal
 from falsify.events import Event, NodeId, Recorded
 from falsify.log import Command, EventLog, canonical, open_log
 from falsify.ports import Candidate, Clock, Embedder, Judge, Relation, Statement
+from falsify.workbench.project import Project
 from projections.beliefs import BELIEFS, Recall, cite, may_be_cited, recall
 from projections.obituary import REGISTER, Reason, why
 from projections.slots import SlotIndex
+from projections.workbench import WORKBENCH
 from replay.cutoff import NOW, Cutoff
 from replay.replayer import View, replay, view
 from surfaces import settings as settings_
@@ -55,6 +58,17 @@ if TYPE_CHECKING:
 
 FOLDER = ".falsify"
 """What makes a folder a workspace."""
+
+IGNORED = """\
+# Rebuilt from the log at any time.
+claims.sqlite*
+mirror/
+projects/
+# What runs leave while they go on; what they leave for good is in artifacts/.
+runs/
+workers/
+"""
+"""What a workspace's .gitignore says."""
 
 ATTEMPTS = 5
 """How often a command is decided anew because somebody else wrote in between."""
@@ -103,15 +117,19 @@ class Workspace:
         embedder: Embedder | None = None,
         judge: Judge | None = None,
         read_only: bool = False,
+        project: str = "",
+        log: EventLog | None = None,
     ) -> None:
         self.root = root
         self.folder = root / FOLDER
         self.environ = environ
-        self.settings = settings_.load(root, environ)
+        self.settings = settings_.load(root, {**environ, "FALSIFY_PROJECT": project} if project else environ)
         self.clock = clock or SystemClock()
         self._given_embedder, self._given_judge = embedder, judge
-        self.log: EventLog = open_log(root / self.settings.log, clock=self.clock, read_only=read_only)
-        self._graph, self._position = BeliefGraph(), 0
+        self._own_log = log is None
+        self.log: EventLog = log or open_log(root / self.settings.log, clock=self.clock, read_only=read_only)
+        self._graph, self._project, self._position = BeliefGraph(), Project(), 0
+        self._others: dict[str, Workspace] = {}
         self._past: tuple[BeliefGraph, VectorTable] | None = None
 
     @classmethod
@@ -125,7 +143,7 @@ class Workspace:
             ) from error
         ignore = root / FOLDER / ".gitignore"
         if not ignore.exists():
-            ignore.write_text("# Rebuilt from the log at any time.\nclaims.sqlite*\nmirror/\n", encoding="utf-8")
+            ignore.write_text(IGNORED, encoding="utf-8")
         return cls(root, **options)
 
     @classmethod
@@ -150,11 +168,30 @@ class Workspace:
 
     def close(self) -> None:
         """Close the log and what was opened beside it."""
+        for other in self._others.values():
+            other.close()
         if "_index" in self.__dict__:
             self._index.close()
         if "mirror" in self.__dict__:
             self.mirror.close()
-        self.log.close()
+        if self._own_log:
+            self.log.close()
+
+    def of(self, project: str) -> "Workspace":
+        """Return the same workspace, working on another project; closed with this one."""
+        if project == self.settings.project:
+            return self
+        if project not in self._others:
+            self._others[project] = Workspace(
+                self.root,
+                environ=self.environ,
+                clock=self.clock,
+                embedder=self._given_embedder,
+                judge=self._given_judge,
+                project=project,
+                log=self.log,
+            )
+        return self._others[project]
 
     def __enter__(self) -> Self:
         return self
@@ -176,6 +213,23 @@ class Workspace:
         """What is believed now. Not to be changed by anybody but the log."""
         self._catch_up()
         return self._graph
+
+    @property
+    def project(self) -> Project:
+        """The research project as it stands now. Not to be changed by anybody but the log."""
+        self._catch_up()
+        return self._project
+
+    @property
+    def own_folder(self) -> Path:
+        """Where this project's projections lie: those of `main` beside the log."""
+        name = self.settings.project
+        return self.folder if name == "main" else self.folder / "projects" / name
+
+    @cached_property
+    def artifacts(self) -> ArtifactStore:
+        """The files of evidence."""
+        return ArtifactStore(self.folder / "artifacts")
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -213,7 +267,8 @@ class Workspace:
     def _index(self) -> "ClaimsIndex":
         from projections.claims import ClaimsIndex
 
-        return ClaimsIndex(self.folder / "claims.sqlite", self.embedder, SlotIndex(self.settings.arity))
+        self.own_folder.mkdir(parents=True, exist_ok=True)
+        return ClaimsIndex(self.own_folder / "claims.sqlite", self.embedder, SlotIndex(self.settings.arity))
 
     @cached_property
     def _answerer(self) -> "Answerer":
@@ -226,7 +281,7 @@ class Workspace:
         """Cognee's copy of what is believed. Opening it imports Cognee, which takes seconds."""
         from projections.cognee import Mirror
 
-        return Mirror(self.folder / "mirror", self.embedder)
+        return Mirror(self.own_folder / "mirror", self.embedder)
 
     def sync_mirror(self) -> int:
         """Bring the mirror up to the present; return how many positions it was behind."""
@@ -471,7 +526,7 @@ class Workspace:
     def _command(self, work: _Work, body: bytes, *, key: str | None, revision: int = 0) -> Command:
         actor = self.settings.actor
         return Command(
-            id=_command_id(self.stream, revision, actor, work.tool, body),
+            id=command_id(self.stream, revision, actor, work.tool, body),
             actor=actor,
             tool=work.tool,
             key=key,
@@ -519,7 +574,9 @@ class Workspace:
     def _catch_up(self) -> None:
         head = self.log.head().position
         if head > self._position:
-            self._graph = BELIEFS.fold(self.records(after=self._position, through=head), self._graph)
+            for recorded in self.records(after=self._position, through=head):
+                BELIEFS.evolve(self._graph, recorded)
+                WORKBENCH.evolve(self._project, recorded)
             self._position = head
 
 
@@ -535,7 +592,7 @@ def opened(start: Path | None = None, **options: Any) -> Iterator[Workspace]:
         yield workspace
 
 
-def _command_id(stream: str, revision: int, actor: str, tool: str, body: bytes) -> str:
+def command_id(stream: str, revision: int, actor: str, tool: str, body: bytes) -> str:
     """Return an id that two decisions share only if they are the same decision at the same revision."""
     digest = hashlib.sha256(f"{stream}\0{revision}\0{actor}\0{tool}\0".encode() + body).hexdigest()
     return f"{tool}-{digest[:20]}"

@@ -9,7 +9,7 @@ import pytest
 import cli
 from docs import generate
 from falsify.errors import FalsifyError
-from surfaces.settings import Settings
+from surfaces.settings import TABLES, ExecutorTable, Settings
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("falsify", "projections", "replay", "surfaces")
@@ -75,8 +75,14 @@ def test_every_event_is_documented_with_what_it_means():
 
 def test_every_setting_is_documented_with_what_it_does():
     rows = re.findall(r"^\| `(\w+)` \| `FALSIFY_\w+` \|", written("settings.md"), re.MULTILINE)
-    assert rows == list(Settings.model_fields)
+    assert rows == [name for name in Settings.model_fields if name not in TABLES]
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
+
+
+def test_every_key_of_an_executor_is_documented_with_what_it_does():
+    (section,) = re.findall(r"^\| in the table .*?\n\n", written("settings.md"), re.MULTILINE | re.DOTALL)
+    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == list(ExecutorTable.model_fields)
+    assert [name for name, field in ExecutorTable.model_fields.items() if not field.description] == []
 
 
 def test_every_variable_that_the_code_names_is_documented():

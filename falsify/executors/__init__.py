@@ -1,0 +1,1 @@
+"""Adapters of the Executor port: what runs an experiment in a process of its own."""

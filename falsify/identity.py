@@ -1,0 +1,29 @@
+"""Who acts: the owner, a person or an agent."""
+
+import re
+from typing import Final
+
+from falsify.errors import ForbiddenError, InvalidInputError
+
+OWNER: Final = "owner"
+_IDENTITY = re.compile(r"owner|person:[a-z0-9-]+|agent:[A-Za-z0-9_.-]+")
+
+
+def identity(name: str) -> str:
+    """Return the name, or raise InvalidInputError where it names nobody."""
+    if not _IDENTITY.fullmatch(name):
+        raise InvalidInputError(f"{name!r} names nobody", hint="write owner, person:SLUG or agent:NAME")
+    return name
+
+
+def is_agent(caller: str) -> bool:
+    """Return whether the caller is an agent."""
+    return caller.startswith("agent:")
+
+
+def require_person(caller: str, to: str) -> None:
+    """Raise ForbiddenError for an agent: `to` says what only people may do."""
+    if is_agent(caller):
+        raise ForbiddenError(
+            f"{caller} may not {to}", hint="that is for a person to do; ask the researcher", reason="people_only"
+        )

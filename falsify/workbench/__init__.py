@@ -1,0 +1,1 @@
+"""The research workbench: tickets, nodes, runs, evidence, decisions and approvals, as facts and decisions over them."""

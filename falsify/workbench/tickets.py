@@ -1,0 +1,224 @@
+"""Tickets: ideas in a queue, who may move them, and where to."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from falsify.errors import ForbiddenError, InvalidInputError, NotFoundError, RefusedError
+from falsify.identity import is_agent, require_person
+from falsify.workbench.contract import check_kinds, contract_of
+from falsify.workbench.events import (
+    ParentPolicy,
+    RoundOpened,
+    Source,
+    TicketBlocked,
+    TicketCancelled,
+    TicketClaimed,
+    TicketCompleted,
+    TicketCreated,
+    TicketMadeEligible,
+    TicketPinned,
+    TicketPrioritized,
+    TicketQueued,
+    TicketReleased,
+    TicketStatus,
+    TicketType,
+    WorkbenchEvent,
+)
+from falsify.workbench.plan import Plan, resolved
+from falsify.workbench.project import Project, Ticket
+from falsify.workbench.states import move_ticket
+
+AT_ONCE = 8
+"""How many tickets can be created by one command."""
+
+HIGHEST_PRIORITY = 9
+
+_FINAL: frozenset[TicketStatus] = frozenset({"COMPLETED", "CANCELLED"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Idea:
+    """What somebody writes on a ticket."""
+
+    title: str
+    type: TicketType
+    hypothesis: str
+    instruction: str
+    parent_policy: ParentPolicy
+    required_evidence: tuple[str, ...] = ()
+
+
+def create_tickets(
+    project: Project,
+    ideas: Sequence[Idea],
+    *,
+    author: str,
+    source: Source,
+    hypothesis_id: Callable[[str], str],
+    draft: bool = False,
+) -> list[WorkbenchEvent]:
+    """Return a round of tickets, all or none: drafts, or queued. `hypothesis_id` gives a hypothesis its id."""
+    contract_of(project)
+    if not 1 <= len(ideas) <= AT_ONCE:
+        raise InvalidInputError(f"{len(ideas)} tickets at once", hint=f"create 1 to {AT_ONCE}")
+    for idea in ideas:
+        check_kinds(idea.required_evidence)
+    plan = Plan(project)
+    round_id = f"round-{len(project.rounds) + 1}"
+    plan.record(RoundOpened(round_id=round_id, parent_id=project.incumbent))
+    for idea in ideas:
+        created = TicketCreated(
+            ticket_id=f"T-{len(plan.project.tickets) + 1}",
+            round_id=round_id,
+            title=idea.title,
+            type=idea.type,
+            hypothesis=idea.hypothesis,
+            hypothesis_id=hypothesis_id(idea.hypothesis),
+            instruction=idea.instruction,
+            parent_policy=idea.parent_policy,
+            required_evidence=idea.required_evidence,
+            source=source,
+            author=author,
+            status="DRAFT" if draft else "QUEUED",
+        )
+        plan.record(created)
+    plan.open_queue()
+    return plan.events
+
+
+def queue_ticket(project: Project, ticket_id: str, *, caller: str) -> list[WorkbenchEvent]:
+    """Return what puts a draft, or a ticket that was blocked, into the queue."""
+    require_person(caller, "queue a ticket")
+    ticket = ticket_of(project, ticket_id)
+    move_ticket(ticket.id, ticket.status, "QUEUED")
+    if ticket.node_id:
+        raise RefusedError(
+            f"{ticket.id} became node {ticket.node_id} before it was blocked",
+            hint=f"ready the node with `falsify node ready {ticket.node_id}`, or cancel the ticket",
+            reason="ticket_materialized",
+        )
+    plan = Plan(project)
+    plan.record(TicketQueued(ticket_id=ticket.id))
+    plan.open_queue()
+    return plan.events
+
+
+def make_eligible(project: Project, ticket_id: str, *, caller: str) -> list[WorkbenchEvent]:
+    """Return what lets a queued ticket be claimed. Its parent must have resolved."""
+    require_person(caller, "make a ticket eligible")
+    ticket = ticket_of(project, ticket_id)
+    move_ticket(ticket.id, ticket.status, "ELIGIBLE")
+    if ticket.status == "CLAIMED":
+        raise RefusedError(
+            f"{ticket.id} is claimed by {ticket.claimed_by}",
+            hint=f"take the claim away with `falsify ticket release {ticket.id}`",
+            reason="ticket_claimed",
+        )
+    if not resolved(project, ticket, ticket.round_id):
+        raise RefusedError(
+            f"the parent of {ticket.id} ({ticket.parent_policy}) is not frozen yet",
+            hint="measure the baseline first: `falsify project baseline`",
+            reason="parent_unresolved",
+        )
+    return [TicketMadeEligible(ticket_id=ticket.id, because=f"{caller} said so")]
+
+
+def claim_ticket(
+    project: Project, ticket_id: str, *, reason: str, agent_session_id: str, caller: str
+) -> list[WorkbenchEvent]:
+    """Return the claim of an eligible ticket, which nobody else can claim then."""
+    ticket = ticket_of(project, ticket_id)
+    if ticket.status != "ELIGIBLE":
+        taken = f" by {ticket.claimed_by}" if ticket.status == "CLAIMED" else ""
+        raise RefusedError(
+            f"{ticket.id} is {ticket.status}{taken}, and only an ELIGIBLE ticket can be claimed",
+            hint="choose another from falsify.ticket.list with status ELIGIBLE",
+            reason=f"ticket_{ticket.status.lower()}",
+            details={"ticket": ticket.id, "status": ticket.status},
+        )
+    claimed = TicketClaimed(ticket_id=ticket.id, claimed_by=caller, agent_session_id=agent_session_id, reason=reason)
+    return [claimed]
+
+
+def release_ticket(project: Project, ticket_id: str, *, reason: str, caller: str) -> list[WorkbenchEvent]:
+    """Return the end of a claim: by who holds it, or by a person."""
+    ticket = ticket_of(project, ticket_id)
+    if ticket.status != "CLAIMED":
+        raise RefusedError(
+            f"{ticket.id} is {ticket.status}", hint="only a CLAIMED ticket can be released", reason="ticket_not_claimed"
+        )
+    if is_agent(caller) and caller != ticket.claimed_by:
+        raise ForbiddenError(
+            f"{ticket.id} is claimed by {ticket.claimed_by}", hint="claim another ticket", reason="not_your_claim"
+        )
+    return [TicketReleased(ticket_id=ticket.id, reason=reason)]
+
+
+def block_ticket(project: Project, ticket_id: str, *, reason: str, caller: str) -> list[WorkbenchEvent]:
+    """Return what keeps a ticket from being worked on."""
+    require_person(caller, "block a ticket")
+    ticket = ticket_of(project, ticket_id)
+    move_ticket(ticket.id, ticket.status, "BLOCKED")
+    _refuse_while_running(project, ticket)
+    return [TicketBlocked(ticket_id=ticket.id, reason=reason)]
+
+
+def cancel_ticket(project: Project, ticket_id: str, *, reason: str, caller: str) -> list[WorkbenchEvent]:
+    """Return the end of a ticket that will not be worked on."""
+    require_person(caller, "cancel a ticket")
+    ticket = ticket_of(project, ticket_id)
+    move_ticket(ticket.id, ticket.status, "CANCELLED")
+    _refuse_while_running(project, ticket)
+    return [TicketCancelled(ticket_id=ticket.id, reason=reason)]
+
+
+def complete_ticket(project: Project, ticket_id: str, *, reason: str, caller: str) -> list[WorkbenchEvent]:
+    """Return the end of a ticket whose question was answered without a decision: reading, or an analysis."""
+    require_person(caller, "complete a ticket")
+    ticket = ticket_of(project, ticket_id)
+    move_ticket(ticket.id, ticket.status, "COMPLETED")
+    _refuse_while_running(project, ticket)
+    return [TicketCompleted(ticket_id=ticket.id, reason=reason)]
+
+
+def pin_ticket(project: Project, ticket_id: str, *, pinned: bool, caller: str) -> list[WorkbenchEvent]:
+    """Return what puts a ticket on top or takes it from there; nothing if it is so already."""
+    require_person(caller, "pin a ticket")
+    ticket = _open(project, ticket_id)
+    return [] if ticket.pins.now == pinned else [TicketPinned(ticket_id=ticket.id, pinned=pinned)]
+
+
+def prioritize_ticket(project: Project, ticket_id: str, *, priority: int, caller: str) -> list[WorkbenchEvent]:
+    """Return the change of a ticket's priority; nothing if it is so already."""
+    require_person(caller, "rank a ticket")
+    if not -HIGHEST_PRIORITY <= priority <= HIGHEST_PRIORITY:
+        raise InvalidInputError(f"the priority is {priority}", hint="it must be between -9 and 9; 0 is usual")
+    ticket = _open(project, ticket_id)
+    same = ticket.priorities.now == priority
+    return [] if same else [TicketPrioritized(ticket_id=ticket.id, priority=priority)]
+
+
+def ticket_of(project: Project, ticket_id: str) -> Ticket:
+    """Return a ticket, or raise NotFoundError."""
+    contract_of(project)
+    ticket = project.tickets.get(ticket_id)
+    if ticket is None:
+        raise NotFoundError(f"there is no ticket {ticket_id!r}", hint="see `falsify ticket list`", reason="no_ticket")
+    return ticket
+
+
+def _open(project: Project, ticket_id: str) -> Ticket:
+    ticket = ticket_of(project, ticket_id)
+    if ticket.status in _FINAL:
+        raise RefusedError(f"{ticket.id} is {ticket.status}", hint="that is final", reason="ticket_final")
+    return ticket
+
+
+def _refuse_while_running(project: Project, ticket: Ticket) -> None:
+    for run_id in project.active:
+        if project.runs[run_id].node_id == ticket.node_id:
+            raise RefusedError(
+                f"{run_id} of {ticket.id} is {project.runs[run_id].status}",
+                hint=f"cancel it first: `falsify run cancel {run_id}`",
+                reason="run_active",
+            )

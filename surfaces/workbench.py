@@ -1,0 +1,345 @@
+"""A research project in a workspace: how its commands are carried out, asked for and approved.
+
+Writing is: load project and beliefs, decide, append with the revision decided on. What the autonomy table does not let
+a caller do is not decided for it: it becomes a request, which a person approves, once.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from falsify import join
+from falsify.belief.graph import BeliefGraph
+from falsify.belief.graph import evolve as evolve_beliefs
+from falsify.errors import ConflictError, FalsifyError, NotFoundError, StaleRevisionError
+from falsify.events import Event, Recorded
+from falsify.identity import require_person
+from falsify.log import Command, canonical
+from falsify.workbench import approvals
+from falsify.workbench.autonomy import gate
+from falsify.workbench.events import Action, ApprovalRequested, WorkbenchEvent
+from falsify.workbench.project import Approval, Project
+from falsify.workbench.project import evolve as evolve_project
+from projections.beliefs import BELIEF_EVENTS
+from projections.workbench import WORKBENCH_EVENTS, approval_row, sentence
+from surfaces.tools.envelope import Envelope, NextAction
+from surfaces.workspace import ATTEMPTS, Workspace, command_id
+
+if TYPE_CHECKING:
+    from falsify.belief.events import BeliefEvent
+
+_PROJECT_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a decision sees: project and beliefs, who decides, and the time (microseconds since 1970)."""
+
+    project: Project
+    graph: BeliefGraph
+    caller: str
+    now: int
+
+    def after(self, events: Sequence[Event]) -> "Sight":
+        """Return it as it would be after the events; this one stays as it is."""
+        project, graph = self.project.branch(), self.graph.branch()
+        for number, event in enumerate(events, self.project.revision + 1):
+            if type(event) in BELIEF_EVENTS:
+                evolve_beliefs(graph, cast("BeliefEvent", event))
+            if type(event) in WORKBENCH_EVENTS:
+                evolve_project(project, cast("WorkbenchEvent", event), number, self.now)
+            project.revision = number
+        return replace(self, project=project, graph=graph)
+
+    @property
+    def unsound(self) -> frozenset[str]:
+        """The frozen nodes whose measurement is not believed any more."""
+        return join.unsound(self.project, self.graph)
+
+
+Decide = Callable[[Sight], list[Event]]
+Result = Callable[[Sight, Sequence[Event]], Mapping[str, Any]]
+"""Makes the result of an answer out of what there is after the events, and the events."""
+Suggest = Callable[[Sight, Sequence[Event]], tuple[NextAction, ...]]
+Warn = Callable[[Sight, Sequence[Event]], tuple[str, ...]]
+
+
+def nothing(_after: Sight, _events: Sequence[Event]) -> tuple[Any, ...]:
+    """Return nothing to suggest, or to warn of."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """A command: which tool, its arguments (JSON-ready, without key and revision), and how it is decided and told.
+
+    `reason` is the caller's own; `action` that of a decision, which the autonomy table asks for.
+    """
+
+    tool: str
+    arguments: Mapping[str, Any]
+    decide: Decide
+    result: Result
+    suggest: Suggest = nothing
+    warn: Warn = nothing
+    reason: str = ""
+    action: Action | None = None
+
+
+WorkOf = Callable[[str, Mapping[str, Any]], Work]
+"""Makes a command out of a tool's name and its recorded arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The envelope of a command as bytes, the same bytes for the same idempotency key."""
+
+    response: bytes
+    replayed: bool = False
+
+
+class Workbench:
+    """The research of one project. Raises NotFoundError where there is no such project, unless it is to be created."""
+
+    def __init__(self, workspace: Workspace, project_id: str, *, new: bool = False) -> None:
+        known = _PROJECT_ID.fullmatch(project_id)
+        if not known or not (new or workspace.log.revision(f"project:{project_id}")):
+            raise _absent(project_id)
+        self.workspace = workspace.of(project_id)
+        self.project_id = project_id
+        self.log = workspace.log
+        self.stream = self.workspace.stream
+        if not (new or self.workspace.project.exists):
+            raise _absent(project_id)  # a stream of beliefs without a research project
+
+    @property
+    def project(self) -> Project:
+        """The project as it stands. Not to be changed by anybody but the log."""
+        return self.workspace.project
+
+    def sight(self, caller: str) -> Sight:
+        """Return what a decision sees now."""
+        # The project is asked first: both are of the same moment then, or the graph is newer and the append refused.
+        project = self.workspace.project
+        return Sight(project, self.workspace.graph, caller, self.workspace.clock.now())
+
+    def perform(
+        self,
+        work: Work,
+        *,
+        caller: str,
+        key: str | None = None,
+        expected_revision: int | None = None,
+        dry_run: bool = False,
+    ) -> Answer:
+        """Carry the command out, or ask for it where the autonomy table says so; return the envelope.
+
+        With a key that was used before for the same arguments, the first answer. With an expected revision it is
+        decided on that one only (else StaleRevisionError); without, anew where somebody else wrote in between.
+        """
+        body = _body(work, expected_revision)
+        if key is not None and not dry_run:
+            first = self.log.answered(self.stream, self._command(work.tool, body, caller=caller, key=key))
+            if first is not None:
+                return Answer(first.response, replayed=True)
+
+        def decide(sight: Sight) -> tuple[list[Event], Callable[[Sight], Envelope]]:
+            if expected_revision not in {None, sight.project.revision}:
+                current = sight.project.revision
+                raise StaleRevisionError(self.stream, expected=cast("int", expected_revision), current=current)
+            return _decided(work, sight)
+
+        return self._write(
+            decide, work.tool, body, caller=caller, key=key, dry_run=dry_run, once=expected_revision is not None
+        )
+
+    def approve(self, approval_id: str, *, caller: str, note: str = "", work_of: WorkOf) -> Answer:
+        """Carry out what was asked for, in the same command as the approval: exactly once.
+
+        Raises ConflictError, and leaves the request pending, where a fact that it relied on does not hold any more.
+        Approved again, it is told what was done.
+        """
+        require_person(caller, "approve anything")
+
+        def decide(sight: Sight) -> tuple[list[Event], Callable[[Sight], Envelope]]:
+            approval = approvals.approval_of(sight.project, approval_id)
+            if approval.status == "executed":
+                return [], lambda after: _told_again(after, approval_id)
+            granted = approvals.grant(sight.project, approval_id, caller=caller, note=note)
+            work = _still(work_of(approval.request.tool, approval.request.arguments), approval, sight)
+            done = work.decide(replace(sight, caller=approval.request.asked_by))
+            events: list[Event] = [*granted, *done]
+            return events, lambda after: _done(work, after, done, approval=approval_row(after.project, approval_id))
+
+        body = canonical({"approval_id": approval_id, "note": note})
+        return self._write(decide, "approvals.approve", body, caller=caller)
+
+    def reject(self, approval_id: str, *, caller: str, reason: str) -> Answer:
+        """Refuse what was asked for."""
+
+        def decide(sight: Sight) -> tuple[list[Event], Callable[[Sight], Envelope]]:
+            events: list[Event] = [*approvals.reject(sight.project, approval_id, reason=reason, caller=caller)]
+            return events, lambda after: Envelope(
+                status="ok",
+                project_revision=after.project.revision,
+                result={"approval": approval_row(after.project, approval_id)},
+            )
+
+        body = canonical({"approval_id": approval_id, "reason": reason})
+        return self._write(decide, "approvals.reject", body, caller=caller)
+
+    def append(self, decide: Decide, *, tool: str, actor: str) -> Sight:
+        """Decide and append what no caller asked for, as a worker does; return how things stand after it.
+
+        Decided anew for as long as others write in between: what a run came to must not be lost.
+        """
+        while True:
+            sight = self.sight(actor)
+            events = decide(sight)
+            if not events:
+                return sight
+            revision = sight.project.revision
+            command = self._command(tool, b"{}", caller=actor, revision=revision)
+            try:
+                self.log.append(self.stream, events, expected_revision=revision, command=command)
+            except StaleRevisionError:
+                continue
+            return self.sight(actor)
+
+    def records(self, *, after_revision: int = 0) -> list[Recorded]:
+        """Return the project's records after a revision, in order."""
+        return [r for r in self.workspace.records() if r.revision > after_revision]
+
+    def _write(
+        self,
+        decide: Callable[[Sight], tuple[list[Event], Callable[[Sight], Envelope]]],
+        tool: str,
+        body: bytes,
+        *,
+        caller: str,
+        key: str | None = None,
+        dry_run: bool = False,
+        once: bool = False,
+    ) -> Answer:
+        for _ in range(1 if once else ATTEMPTS):
+            sight = self.sight(caller)
+            revision = sight.project.revision
+            events, answer = decide(sight)
+            response = answer(sight.after(events)).to_bytes()
+            if dry_run:
+                return Answer(response)
+            command = replace(
+                self._command(tool, body, caller=caller, key=key, revision=revision),
+                respond=lambda _revision, _epoch, response=response: response,  # type: ignore[misc]  # bound early
+            )
+            try:
+                receipt = self.log.append(self.stream, events, expected_revision=revision, command=command)
+            except StaleRevisionError:
+                if once:
+                    raise
+                continue
+            return Answer(receipt.response, receipt.replayed)
+        raise ConflictError(
+            f"others wrote to {self.stream} {ATTEMPTS} times while this was being decided", hint="try again"
+        )
+
+    def _command(self, tool: str, body: bytes, *, caller: str, key: str | None = None, revision: int = 0) -> Command:
+        name = command_id(self.stream, revision, caller, tool, body)
+        return Command(id=name, actor=caller, tool=tool, key=key, body=body)
+
+
+def _decided(work: Work, sight: Sight) -> tuple[list[Event], Callable[[Sight], Envelope]]:
+    """Return what is to be written for a command, and what it is answered."""
+    events = work.decide(sight)
+    if gate(sight.caller, sight.project.mode, work.tool, work.action) == "execute":
+        return events, lambda after: _done(work, after, events)
+    asked = _request(work, sight, events)
+    known = next((a for a in sight.project.approvals.values() if _same(a, asked)), None)
+    approval_id = known.id if known else asked.approval_id
+    return [] if known else [asked], lambda after: _asked(after, approval_id)
+
+
+def _done(work: Work, after: Sight, events: Sequence[Event], *, approval: Mapping[str, Any] | None = None) -> Envelope:
+    return Envelope(
+        status="ok",
+        project_revision=after.project.revision,
+        result=work.result(after, events),
+        approval=approval,
+        warnings=work.warn(after, events),
+        next_actions=work.suggest(after, events),
+    )
+
+
+def _asked(after: Sight, approval_id: str) -> Envelope:
+    read = NextAction(
+        "falsify.project.get_state",
+        {"project_id": after.project.id},
+        "a person has to approve it; read the state again after that, and do not ask for it twice",
+    )
+    return Envelope(
+        status="approval_required",
+        project_revision=after.project.revision,
+        approval=approval_row(after.project, approval_id),
+        next_actions=(read,),
+    )
+
+
+def _told_again(after: Sight, approval_id: str) -> Envelope:
+    row = approval_row(after.project, approval_id)
+    return Envelope(
+        status="ok",
+        project_revision=after.project.revision,
+        result={"approval": row},
+        warnings=(
+            f"{approval_id} was approved before by {row['decided_by']} and carried out then; nothing was done now",
+        ),
+    )
+
+
+def _request(work: Work, sight: Sight, events: Sequence[Event]) -> ApprovalRequested:
+    after = sight.after(events)
+    told = [sentence(e, after.project) for e in events if type(e) in WORKBENCH_EVENTS]
+    return approvals.request(
+        sight.project,
+        tool=work.tool,
+        arguments=work.arguments,
+        caller=sight.caller,
+        reason=work.reason,
+        effects=tuple(told),
+        unsound=sight.unsound,
+    )
+
+
+def _same(approval: Approval, asked: ApprovalRequested) -> bool:
+    """Return whether the caller waits for this very thing already."""
+    known = approval.request
+    return approval.status == "pending" and (known.digest, known.asked_by) == (asked.digest, asked.asked_by)
+
+
+def _still(work: Work, approval: Approval, sight: Sight) -> Work:
+    """Return the command if all it relied on still holds and it can still be carried out."""
+    changed = approvals.broken(sight.project, approval, sight.unsound)
+    if not changed:
+        try:
+            work.decide(replace(sight, caller=approval.request.asked_by))
+        except FalsifyError as error:
+            changed = [error.message]
+    if changed:
+        raise ConflictError(
+            f"{approval.id} cannot be carried out any more: {'; '.join(changed)}",
+            hint=f"reject it with `falsify approvals reject {approval.id}`, and have it asked for anew",
+            reason="facts_changed",
+            details={"approval": approval.id, "changed": changed},
+        )
+    return work
+
+
+def _body(work: Work, expected_revision: int | None) -> bytes:
+    revision = {} if expected_revision is None else {"expected_project_revision": expected_revision}
+    return canonical({**work.arguments, **revision})
+
+
+def _absent(project_id: str) -> NotFoundError:
+    shown = project_id if len(project_id) <= 64 and project_id.isprintable() else f"{project_id[:64]!r}..."
+    return NotFoundError(f"there is no project {shown}", hint="see `falsify project list`", reason="no_project")
