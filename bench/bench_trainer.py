@@ -19,7 +19,6 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
@@ -27,10 +26,10 @@ from falsify.executors.trainer import ONE_THREAD
 
 os.environ.update(ONE_THREAD)  # before numpy is imported
 
-import numpy as np  # noqa: E402 - see above
+import numpy as np
 
-from falsify.executors.trainer.configuration import Configuration, configure  # noqa: E402 - they import numpy
-from falsify.executors.trainer.experiment import Experiment  # noqa: E402 - they import numpy
+from falsify.executors.trainer.configuration import Configuration, configure
+from falsify.executors.trainer.experiment import Experiment
 
 SETTINGS = {"points": 1000, "hidden_width": 64, "hidden_layers": 2, "batch_size": 32, "epochs": 200, "seed": 1}
 VARIANTS = {
@@ -61,7 +60,7 @@ def main() -> None:
 
 
 def compare(name, configuration: Configuration, peer, rounds: int) -> None:
-    sides: list[Callable[[Configuration], float]] = [products, trainer, *([peer] if peer else [])]
+    sides = [products, trainer, *([peer] if peer else [])]
     turns = [[side(configuration) for side in sides] for _ in range(rounds)]
     floor, ours, *theirs = (statistics.median(side) for side in zip(*turns, strict=True))
     ratio = statistics.median(turn[1] / turn[0] for turn in turns)

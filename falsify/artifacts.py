@@ -194,9 +194,11 @@ def _told(name: str, entry: os.DirEntry[str]) -> Found | str:
 def _regular(path: Path, within: Path | None) -> Iterator[BinaryIO]:
     """Give a regular file to read, reached without a link."""
     try:
-        with open(_descriptor(path, within), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise InvalidInputError(f"{path} is no regular file", hint="only files are artifacts")
+        descriptor = _descriptor(path, within)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise InvalidInputError(f"{path} is no regular file", hint="only files are artifacts")
+        with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor is no path
             yield file
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK):  # BSD says EMLINK

@@ -83,9 +83,9 @@ class Key:
         return above and self.maximum <= other.maximum
 
     def _holds(self, number: float) -> bool:
-        whole = self.type != "int" or float(number).is_integer()
+        """Return whether the number is in bounds; they come first, as a whole number may be too large for a float."""
         above = number > self.minimum if self.exclusive else number >= self.minimum
-        return math.isfinite(number) and whole and above and number <= self.maximum
+        return above and number <= self.maximum and (self.type != "int" or float(number).is_integer())
 
 
 def parse_key(text: str) -> Key:

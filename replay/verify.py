@@ -1,15 +1,18 @@
 """Is the log what was written, and does it say what it must? Every fault is named, with its place."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 from falsify.belief.cascade import Draft, best_hypothesis, expected_states
 from falsify.belief.events import BeliefEvent
 from falsify.belief.graph import BeliefGraph, evolve
 from falsify.codec import encode
 from falsify.events import Event, NodeId, Recorded
+from falsify.workbench.project import Project
+from falsify.workbench.states import NODE, RUN, TICKET
 from projections.beliefs import BELIEF_EVENTS, CONSEQUENCES
+from projections.workbench import WORKBENCH, WORKBENCH_EVENTS
 
 INCOHERENT = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 """What a fold raises over records that no Falsify wrote: the domain trusts its log."""
@@ -61,6 +64,38 @@ def mislabelled(graph: BeliefGraph) -> Iterator[str]:
                 f"the frontier of {_called(graph, question.id)} is recorded as {recorded}; "
                 f"its hypotheses make it {expected_best}"
             )
+
+
+def misplaced(records: Iterable[Recorded]) -> Iterator[str]:
+    """Yield a line for each record that takes a ticket, node or run where no transition table lets it go.
+
+    Stops at a record that speaks of what was never recorded.
+    """
+    project = Project()
+    for record in records:
+        if type(record.event) not in WORKBENCH_EVENTS:
+            WORKBENCH.evolve(project, record)
+            continue
+        before = _statuses(project, record.event)
+        try:
+            WORKBENCH.evolve(project, record)
+        except INCOHERENT as fault:
+            yield f"position {record.position}: {record.event.kind} speaks of what was never recorded ({fault})"
+            return
+        for name, status in _statuses(project, record.event).items():
+            was = before.get(name, status)
+            if was != status and status not in _TABLES[name[0]].get(was, ()):
+                yield f"position {record.position}: {record.event.kind} takes {name[1]} from {was} to {status}"
+
+
+_TABLES: Mapping[str, Mapping[Any, tuple[str, ...]]] = {"tickets": TICKET, "nodes": NODE, "runs": RUN}
+
+
+def _statuses(project: Project, event: Event) -> dict[tuple[str, str], str]:
+    """Return the states of what an event speaks of: (table, id) -> state."""
+    told = event.__dict__
+    ids = [("tickets", told.get("ticket_id", "")), ("nodes", told.get("node_id", "")), ("runs", told.get("run_id", ""))]
+    return {(table, i): getattr(project, table)[i].status for table, i in ids if i in getattr(project, table)}
 
 
 def named(graph: BeliefGraph, event: Event) -> str:

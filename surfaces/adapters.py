@@ -1,15 +1,20 @@
-"""Which embedder and which judge the settings ask for. Each is imported when it is made."""
+"""Which embedder, judge and executor the settings ask for. Each is imported when it is made."""
 
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
-from falsify.errors import InvalidInputError
-from falsify.ports import Embedder, Judge
-from surfaces.settings import JudgeKind, Settings
+from falsify.errors import InvalidInputError, NotFoundError
+from falsify.ports import Embedder, Executor, Judge
+from surfaces.settings import BUILTIN, FILE, JudgeKind, Settings
+
+if TYPE_CHECKING:
+    from falsify.executors.command import Command
 
 REFUTED = "REFUTED_ID"
+
+_WEEK = 604_800.0
 
 
 def make_embedder(settings: Settings, environ: Mapping[str, str]) -> Embedder:
@@ -75,6 +80,45 @@ def make_judge(
             from falsify.judges.offline import OfflineJudge
 
             return OfflineJudge(settings.arity)
+
+
+def make_executor(settings: Settings, root: Path, name: str) -> Executor:
+    """Return the executor of this name: the built-in trainer, or a command of the workspace at `root`.
+
+    Raises NotFoundError where neither is called so.
+    """
+    from falsify.executors.local import LocalExecutor
+
+    if name == BUILTIN:
+        return LocalExecutor(_trainer(root))
+    table = settings.executor.get(name)
+    if table is None:
+        known = ", ".join([BUILTIN, *sorted(settings.executor)])
+        raise NotFoundError(
+            f"there is no executor {name!r}",
+            hint=f"there are {known}; a table [executor.NAME] of {FILE} describes another (docs/settings.md)",
+            reason="no_executor",
+        )
+    return LocalExecutor(table.command(name, root))
+
+
+def _trainer(root: Path) -> "Command":
+    """Return the built-in trainer as a command. How long a run of it may take is for the contract to say."""
+    from falsify.config_keys import Key
+    from falsify.executors import trainer
+    from falsify.executors.command import Command, Limits
+
+    texts = (Key(name=name, type="text") for name in trainer.TEXTS)
+    return Command(
+        name=BUILTIN,
+        argv=trainer.COMMAND_ARGV,
+        cwd=root,
+        env=("PYTHONPATH",),  # it finds Falsify as this process does
+        fixed_env={"PYTHONSAFEPATH": "1"},  # and nothing in the workspace passes for a module
+        keys=trainer.KEYS,
+        fixed=(*trainer.FIXED, *texts),
+        limits=Limits(timeout_seconds=_WEEK),
+    )
 
 
 def _appointed(kind: JudgeKind, environ: Mapping[str, str]) -> JudgeKind:

@@ -17,7 +17,9 @@ from falsify.belief.events import (
 from falsify.belief.graph import BeliefGraph, acts
 from falsify.belief.text import written
 from falsify.events import NodeId, Recorded
+from falsify.workbench.project import Project
 from projections.beliefs import CONSEQUENCES, describe
+from projections.workbench import WORKBENCH_EVENTS, sentence
 
 _SUBJECTS = ("evidence_id", "conclusion_id", "node_id", "hypothesis_id")
 _CAUSES = ("by", "because")
@@ -123,9 +125,10 @@ def _frontier(graph: BeliefGraph, event: FrontierMoved) -> dict[str, Any]:
     }
 
 
-def record(graph: BeliefGraph, recorded: Recorded) -> dict[str, Any]:
-    """Return a record of the log, JSON-ready, with what the nodes it names are called."""
+def record(graph: BeliefGraph, recorded: Recorded, project: Project) -> dict[str, Any]:
+    """Return a record of the log, JSON-ready, with what the nodes it names are called; of research, as a sentence."""
     body = dict(recorded.event.__dict__)
+    told = {"sentence": sentence(recorded.event, project)} if type(recorded.event) in WORKBENCH_EVENTS else {}
     ids = [value for field, value in body.items() if field.endswith("_id") or field in _CAUSES]
     return {
         "position": recorded.position,
@@ -138,6 +141,7 @@ def record(graph: BeliefGraph, recorded: Recorded) -> dict[str, Any]:
         "kind": recorded.event.kind,
         "version": recorded.event.version,
         "event": body,
+        **told,
         "names": {node_id: named for node_id in ids if (named := name(graph, node_id))},
         "hash": recorded.hash.hex(),
     }

@@ -12,7 +12,7 @@ from falsify.belief.text import written
 from falsify.errors import FalsifyError, UnavailableError
 from falsify.version import __version__
 from projections.claims import checkpoint_on_disk
-from replay.verify import mislabelled, redecide
+from replay.verify import mislabelled, misplaced, redecide
 from surfaces.workspace import Workspace
 
 PACKAGES = (
@@ -67,6 +67,9 @@ def verify(workspace: Workspace, *, with_mirror: bool, anchor: tuple[int, bytes]
     told = [f"position {divergence.position} (epoch {divergence.epoch}): {divergence.message}"] if divergence else []
     parts.append(_part("decisions", told))
     parts.append(_part("labels", mislabelled(graph) if divergence is None else []))
+    if workspace.project.exists:
+        parts.append(_part("research", misplaced(workspace.records())))
+        parts.append(_part("artifacts", _damaged(workspace)))
     head = workspace.log.head().position
     ahead = [
         f"the {name} has read up to position {position}, and the log ends at {head}"
@@ -79,6 +82,14 @@ def verify(workspace: Workspace, *, with_mirror: bool, anchor: tuple[int, bytes]
         workspace.sync_mirror()
         parts.append(_part("mirror", workspace.mirror.compare(workspace.graph)))
     return parts
+
+
+def _damaged(workspace: Workspace) -> Iterable[str]:
+    """Yield a line for each file of evidence that is missing or is not what was stored."""
+    for stored in workspace.project.evidence.values():
+        exhibit = stored.exhibit
+        if fault := workspace.artifacts.check(exhibit.sha256, exhibit.size):
+            yield f"{stored.id} ({exhibit.kind} {exhibit.name} of {stored.node_id}): {fault}"
 
 
 def examine(folder: Path | None) -> list[dict[str, Any]]:

@@ -70,9 +70,13 @@ class ExecutorTable(BaseModel):
     keys: Annotated[
         dict[str, str],
         Field(
-            description="the config keys that it understands, beside `seed`, and what each may be: "
+            description="the config keys that experiments may change, and what each may be: "
             '`width = "int:[1,512]"`, `rate = "float:(0,10]"`, `activation = "choice:tanh,relu"`'
         ),
+    ] = Field(default_factory=dict)
+    fixed: Annotated[
+        dict[str, str],
+        Field(description="likewise, those that a contract sets for good; beside all of them there is always `seed`"),
     ] = Field(default_factory=dict)
 
     @field_validator("argv", "env")
@@ -83,11 +87,12 @@ class ExecutorTable(BaseModel):
             Command(name="", argv=line, cwd=Path(), env=env)
         return words
 
-    @field_validator("keys")
+    @field_validator("keys", "fixed")
     @classmethod
-    def _readable(cls, keys: dict[str, str]) -> dict[str, str]:
-        if "seed" in keys:
-            raise ValueError("seed is a key of every executor: leave it out")
+    def _readable(cls, keys: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        for taken in {"seed": "", **info.data.get("keys", {})}:
+            if taken in keys:
+                raise ValueError(f"there is a key {taken} already")
         with _explained():
             _parsed(keys)
         return keys
@@ -98,7 +103,13 @@ class ExecutorTable(BaseModel):
             timeout_seconds=self.timeout_s, memory_mb=self.memory_mb, cpu_seconds=self.cpu_s, file_mb=self.file_mb
         )
         return Command(
-            name=name, argv=self.argv, cwd=root / self.cwd, env=self.env, keys=_parsed(self.keys), limits=limits
+            name=name,
+            argv=self.argv,
+            cwd=root / self.cwd,
+            env=self.env,
+            keys=_parsed(self.keys),
+            fixed=_parsed(self.fixed),
+            limits=limits,
         )
 
 

@@ -327,10 +327,12 @@ def records(told: Iterable[dict[str, Any]]) -> Iterator[str]:
         text = next(
             (str(body[k]) for k in ("claim", "statement", "text", "title", "rationale", "reason") if body.get(k)), ""
         )
-        kind = record["kind"].removeprefix("belief.")
+        if "sentence" in record:
+            nodes, text = "", record["sentence"]
+        kind = record["kind"].removeprefix("belief.").removeprefix("workbench.")
         yield (
             f"{record['position']:>6}  e{record['epoch']:<3} {record['recorded_at']}  {record['actor']:<10} "
-            f"{kind:<24} {nodes}{'  ' + _clip(text, 70) if text else ''}"
+            f"{kind:<24} {'  '.join(part for part in (nodes, _clip(text, 70)) if part)}"
         )
 
 

@@ -147,7 +147,7 @@ class Workbench:
         def decide(sight: Sight) -> tuple[list[Event], Callable[[Sight], Envelope]]:
             if expected_revision not in {None, sight.project.revision}:
                 current = sight.project.revision
-                raise StaleRevisionError(self.stream, expected=cast("int", expected_revision), current=current)
+                raise StaleRevisionError(self.stream, expected=expected_revision, current=current)
             return _decided(work, sight)
 
         return self._write(

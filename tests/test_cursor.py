@@ -70,6 +70,16 @@ def test_a_cursor_that_was_cut_or_grew_is_garbage(cursor, data):
     assert {refused(text[:end]), refused(text + tail)} == {"the cursor is not one that Falsify gave out"}
 
 
+def test_another_spelling_of_the_same_bytes_is_garbage():
+    text = seal(Cursor(10, ()), bound=LISTING)
+    spellings = {each: base64.urlsafe_b64decode(text[:-1] + each + "===") for each in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+    same = [each for each, raw in spellings.items() if raw == base64.urlsafe_b64decode(text + "===")]
+    assert {refused(text[:-1] + each) for each in same if each != text[-1]} == {
+        "the cursor is not one that Falsify gave out"
+    }
+    assert refused(text + "=") == "the cursor is not one that Falsify gave out"
+
+
 @CASES
 @given(st.text(max_size=300) | st.binary(max_size=200).map(lambda raw: base64.urlsafe_b64encode(raw).decode()))
 def test_garbage_is_refused_and_never_fails_otherwise(text):

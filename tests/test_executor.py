@@ -16,8 +16,8 @@ import pytest
 
 from falsify.config_keys import parse_key
 from falsify.errors import InvalidInputError, UnavailableError
-from falsify.executors import local
-from falsify.executors.command import FIXED, PASSED, PLACEHOLDERS
+from falsify.executors import local, trainer
+from falsify.executors.command import PASSED, PLACEHOLDERS, PRESET
 from falsify.executors.local import Command, Limits, LocalExecutor, end_orphan
 from falsify.executors.metrics_file import LONGEST, MOST_LINES, MetricsFile
 from falsify.executors.run_log import Excerpt
@@ -197,7 +197,7 @@ def test_a_command_sees_what_it_needs_and_what_it_is_promised_and_no_secret(runs
     folder = runs.folder()
     seen = json.loads(runs.log())
     assert {name: value for name, value in seen.items() if name not in PASSED} == {
-        **FIXED,
+        **PRESET,
         "MKL_NUM_THREADS": "2",
         "GPU": "0",
         "FALSIFY_RUN_ID": f"R-0-{runs.mark}",
@@ -226,9 +226,17 @@ def test_a_command_ignores_no_signal_because_python_started_it(runs):
 
 
 def test_an_executor_has_the_name_and_the_keys_of_its_command(runs):
-    keys = (parse_key("width=int:[1,512]"),)
-    executor = runs.executor("", name="mine", keys=keys)
-    assert (executor.name, executor.keys) == ("mine", keys)
+    keys, fixed = (parse_key("width=int:[1,512]"),), (parse_key("epochs=int:[1,9]"),)
+    executor = runs.executor("", name="mine", keys=keys, fixed=fixed)
+    assert (executor.name, executor.keys, executor.fixed) == ("mine", keys, fixed)
+
+
+def test_the_built_in_trainer_is_run_as_any_other_command(runs):
+    config = {**trainer.DEFAULTS, "epochs": 2, "points": 40}
+    run = runs.start("", argv=trainer.COMMAND_ARGV, cwd=Path(__file__).parent.parent, config=config)
+    assert (ended(run), run.malformed) == (("exited", 0), 0), runs.log()
+    assert [line["epoch"] for line in run.metrics()] == [1, 2]
+    assert "environment.json" in [each.name for each in (runs.folder() / "out").iterdir()]
 
 
 # --- how a run ends --------------------------------------------------------------------------------------------

@@ -18,6 +18,15 @@ def against(fact, title):
 
 
 IMPUGNED = {
+    "run R-2 of node N-2 on the spirals data set": [
+        "the spiral set had label noise",
+        "The spirals data set had label noise in 8% of its points.",
+        "We found label noise in the spirals data set.",
+        "Label noise was found in the spirals data.",
+        "The audit found that the spirals set contains mislabelled points.",
+        "The spirals data set suffers from data leakage.",
+        "Run R-2 was faulty.",
+    ],
     "QA report of March 2021": [
         "Forensic audit: the March QA report was back-dated.",
         "The March QA report was backdated.",
@@ -298,6 +307,17 @@ IMPUGNED = {
 }
 
 SPARED = {
+    "run R-2 of node N-2 on the moons data set": [
+        "the spiral set had label noise",
+        "We found label noise in the spirals data set.",
+        "The moons data set had no label noise.",
+        "The moons data set may have had label noise.",
+        "Is there label noise in the moons data set?",
+        "The validation set had label noise.",
+        "The data set had label noise.",
+        "Label noise rates were measured on the moons data set.",
+        "Run R-3 was faulty.",
+    ],
     "QA report of March 2021": [
         "The March QA report was not back-dated.",
         "The March QA report wasn't forged.",

@@ -94,7 +94,9 @@ NOUN_PARTICIPLES: Final = _set("dated published entitled titled signed filed iss
 
 FAULTS: Final = (
     r"(?:errors?|mistakes?|inaccurac(?:y|ies)|falsehoods?|fabrications?|forger(?:y|ies)|irregularit(?:y|ies)|"
-    r"miscalculations?)(?! (?:margins?|bars?|rates?|codes?|messages?|handling|logs?|terms?|budgets?|bounds?)\b)"
+    r"miscalculations?|label noise|noisy labels|label(?:l?ing)? errors?|mislabell?ed (?:points|examples|samples|rows)|"
+    r"wrong labels|(?:data|label|test|train-test) leakage)"
+    r"(?! (?:margins?|bars?|rates?|codes?|messages?|handling|logs?|terms?|budgets?|bounds?)\b)"
 )
 FALSE: Final = (
     r"(?:wrong|incorrect|false|fake|erroneous|fictitious|faulty|bogus|inaccurate|uncalibrated|flawed|invalid|"
@@ -185,6 +187,13 @@ VICTIMS: Final = {
     "irregularit": "has irregularities in it",
     "falsehood": "has falsehoods in it",
     "miscalculation": "has miscalculations in it",
+    "label": "has wrong labels in it",
+    "noisy": "has noisy labels in it",
+    "mislabel": "has wrong labels in it",
+    "wrong": "has wrong labels in it",
+    "data": "has leakage in it",
+    "test": "has leakage in it",
+    "train": "has leakage in it",
     "can": "cannot be trusted",
     "could": "cannot be trusted",
     "should": "is not to be trusted",

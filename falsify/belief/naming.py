@@ -47,7 +47,7 @@ _FORMS: Final = {
             "survey poll questionnaire census",
             "test experiment trial benchmark assay measurement run",
             "contract agreement invoice receipt certificate licence license",
-            "dataset data table spreadsheet sheet figure",
+            "dataset data set table spreadsheet sheet figure",
             "presentation slide deck talk minute protocol",
             "photo photograph image video recording footage",
             "post blog tweet news story press release page website",

@@ -26,7 +26,7 @@ PASSED: Final = (
 )
 """What every command sees of the environment of Falsify, where it is set there."""
 
-FIXED: Final = {
+PRESET: Final = {
     # One thread, because the order in which threads add up decides the last digits of a result.
     **dict.fromkeys(
         ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"),
@@ -71,10 +71,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """How configurations with these `keys` are run: a command line, never a shell's, in the folder `cwd`.
+    """How configurations are run: a command line, never a shell's, in the folder `cwd`.
+
+    `keys` are those that experiments may change, `fixed` those that a contract sets for good.
 
     Raises InvalidInputError for a placeholder in `argv` that is none of PLACEHOLDERS; `{{` and `}}` are braces. `env`
-    names what it sees of the environment of Falsify beside PASSED, and `fixed_env` is what it sees beside FIXED.
+    names what it sees of the environment of Falsify beside PASSED, and `fixed_env` is what it sees beside PRESET.
     """
 
     name: str
@@ -83,6 +85,7 @@ class Command:
     env: tuple[str, ...] = ()
     fixed_env: Mapping[str, str] = field(default_factory=dict)
     keys: tuple[Key, ...] = ()
+    fixed: tuple[Key, ...] = ()
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
@@ -103,7 +106,7 @@ class Command:
     def environment(self, given: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
         """Return what the command sees: what is passed of the `given` environment, what is fixed, and its `own`."""
         passed = {name: given[name] for name in (*PASSED, *self.env) if name in given}
-        return {**FIXED, **passed, **self.fixed_env, **own}
+        return {**PRESET, **passed, **self.fixed_env, **own}
 
 
 def _check(word: str) -> None:

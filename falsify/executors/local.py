@@ -21,7 +21,7 @@ from falsify.errors import UnavailableError
 from falsify.executors import shim
 from falsify.executors.command import MEBIBYTE, Command, Limits
 from falsify.executors.metrics_file import MetricsFile
-from falsify.executors.processes import end_orphan, kill_members, signal_group
+from falsify.executors.processes import SETTLED, end_orphan, kill_members, signal_group
 from falsify.executors.run_folder import RunFolder
 from falsify.executors.run_log import RunLog
 from falsify.executors.spawner import SPAWNER
@@ -52,8 +52,13 @@ class LocalExecutor:
 
     @property
     def keys(self) -> tuple[Key, ...]:
-        """The config keys that the command understands, beside `seed`."""
+        """The config keys that experiments may change."""
         return self.command.keys
+
+    @property
+    def fixed(self) -> tuple[Key, ...]:
+        """The config keys that a contract sets for good."""
+        return self.command.fixed
 
     def start(self, order: RunOrder) -> "LocalRun":
         """Start a run, and return at once. It may take the order's time or the command's, whichever is less.
@@ -184,8 +189,12 @@ class LocalRun:
 
     def _left_nothing(self) -> Exit | None:
         """Return how it ended as soon as nothing of it is left and its log is complete."""
-        left = kill_members(self._place) > 0 or not self._log.complete
-        if left and monotonic() < self._ended + _REMAINS:
+        now = monotonic()
+        if kill_members(self._place) or not self._log.complete:
+            waits = now < self._ended + _REMAINS
+        else:
+            waits = now < self._ended + SETTLED
+        if waits:
             return None
         self._log.abandon()
         return Exit(self._outcome, self._code or 0, round(self._ended - self._began, 3))

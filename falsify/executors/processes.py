@@ -18,6 +18,9 @@ from falsify.executors.command import RUN_DIR, RUN_ID
 from falsify.executors.run_folder import RunFolder
 from falsify.executors.shim import started
 
+SETTLED: Final = 0.03
+"""Seconds after which all that was begun can be seen: while a program is being loaded, it has no environment yet."""
+
 _PATIENCE: Final = 1.0
 """Seconds to wait for killed processes to be gone."""
 
@@ -48,16 +51,20 @@ def end_orphan(folder: str | Path) -> bool:
     """
     place = RunFolder.at(folder)
     leader = _read(place.process)
-    found = leader is not None and leader.lives
-    if leader and found:
-        signal_group(leader.group, signal.SIGKILL)
-    until = time.monotonic() + _PATIENCE
-    while kill_members(place):
-        found = True
-        if time.monotonic() > until:
-            break
+    begun = seen = time.monotonic()
+    found = False
+    while (now := time.monotonic()) < min(seen + SETTLED, begun + _PATIENCE):
+        if _kill_group(leader) or kill_members(place):
+            found, seen = True, now
         time.sleep(0.01)
     return found
+
+
+def _kill_group(leader: Leader | None) -> bool:
+    if leader is None or not leader.lives:
+        return False
+    signal_group(leader.group, signal.SIGKILL)
+    return True
 
 
 def kill_members(place: RunFolder) -> int:

@@ -22,7 +22,9 @@ def log(session: Session, last: int | None, after: int, node: str | None) -> Non
         start = max(after, workspace.log.head().position - last) if last else after
         wanted = workspace.find(node).id if node else None
         told = (
-            record(workspace.graph, r) for r in workspace.records(after=start) if _speaks_of(r.event.__dict__, wanted)
+            record(workspace.graph, r, workspace.project)
+            for r in workspace.records(after=start)
+            if _speaks_of(r.event.__dict__, wanted)
         )
         if session.as_json:
             session.show(list(told), lambda _: ())

@@ -177,8 +177,8 @@ def _decoded(match: re.Match[str]) -> str:
 _GAP = r"[\s\\]*+"
 
 _MARKUP = (
-    r"(?:/[\s\\]*)?(?:[\w.-]{1,32}:)?(?:system|user|human|assistant|developer|instructions?|tools?|functions?|invoke|parameters?"
-    r"|think|thinking|inst|sys|bos|eos|(?:start|end|begin)_of|endof\w*|im)(?:[_-]\w+)*\b"
+    r"(?:/[\s\\]*)?(?:[\w.-]{1,32}:)?"
+    r"(?:system|user|human|assistant|developer|instructions?|tools?|functions?|invoke|parameters?|think|thinking|inst|sys|bos|eos|(?:start|end|begin)_of|endof\w*|im)(?:[_-]\w+)*\b"
 )
 """How the tags of chats and tool calls begin: `/tool_result`, `system-reminder`, `antml:invoke`."""
 

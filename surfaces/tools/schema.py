@@ -154,6 +154,10 @@ def _invalid(problems: list[dict[str, str]], more: int) -> InvalidInputError:
     )
 
 
+_IN_ITS_OWN_WORDS = ("value_error", "assertion_error", "string_pattern_mismatch")
+"""Errors about more than the bounds that a schema tells."""
+
+
 def _problem(error: ErrorDetails, schema: Mapping[str, Any]) -> dict[str, str]:
     *above, name = error["loc"]
     here = _at(schema, above)
@@ -162,10 +166,10 @@ def _problem(error: ErrorDetails, schema: Mapping[str, Any]) -> dict[str, str]:
             problem = f"is missing: it must be {_allowed(_at(here, [name]))}"
         case "extra_forbidden":
             problem = f"is not known: {_suggestion(_shown(str(name)), here.get('properties', {}))}"
-        case _ if allowed := _allowed(_at(here, [name])):
+        case kind if kind not in _IN_ITS_OWN_WORDS and (allowed := _allowed(_at(here, [name]))):
             problem = f"must be {allowed}, not {_seen(error['input'])}"
         case _:
-            problem = f"is wrong: {error['msg']}"
+            problem = f"is wrong: {error['msg'].removeprefix('Value error, ')}"
     return {"path": _path(error["loc"]), "problem": problem}
 
 
@@ -191,28 +195,33 @@ def _allowed(schema: Mapping[str, Any]) -> str:
         return f"one of {', '.join(map(str, schema['enum']))}"
     match schema.get("type"):
         case "string":
-            return "a string" + _span(schema.get("minLength"), schema.get("maxLength"), "character", of=" of")
+            return "a string" + _size(schema.get("minLength"), schema.get("maxLength"), "characters")
         case "array":
-            return "an array" + _span(schema.get("minItems"), schema.get("maxItems"), "item", of=" of")
-        case "integer" | "number" as kind:
-            noun = "a whole number" if kind == "integer" else "a number"
-            above = f" above {schema['exclusiveMinimum']}," if "exclusiveMinimum" in schema else ""
-            return noun + above + _span(schema.get("minimum"), schema.get("maximum"))
-        case "boolean":
-            return "true or false"
-        case "object":
-            return "an object"
-    return ""
+            return "an array" + _size(schema.get("minItems"), schema.get("maxItems"), "items")
+        case "integer":
+            return "a whole number" + _bounds(schema)
+        case "number":
+            return "a number" + _bounds(schema)
+        case known:
+            return _KINDS.get(str(known), "") or " or ".join(map(_allowed, schema.get("anyOf", ())))
 
 
-def _span(low: float | None, high: float | None, unit: str = "", *, of: str = "") -> str:
-    """Return bounds in words: ` of 1 to 64 characters`, ` of at most 7 items`, ` from 0 to 1`."""
-    units = f" {unit}s" if unit else ""
+_KINDS = {"boolean": "true or false", "object": "an object", "null": "null"}
+
+_BOUNDS = {"exclusiveMinimum": "above", "minimum": "at least", "exclusiveMaximum": "below", "maximum": "at most"}
+
+
+def _size(low: int | None, high: int | None, units: str) -> str:
     if low is not None and high is not None:
-        return f"{of or ' from'} {low} to {high}{units}"
-    if low is None and high is None:
-        return ""
-    return f"{of} at most {high}{units}" if low is None else f"{of} at least {low}{units}"
+        return f" of {low} to {high} {units}"
+    told = {"at least": low, "at most": high}
+    return "".join(f" of {word} {bound} {units}" for word, bound in told.items() if bound is not None)
+
+
+def _bounds(schema: Mapping[str, Any]) -> str:
+    if {"minimum", "maximum"} <= schema.keys():
+        return f" from {schema['minimum']} to {schema['maximum']}"
+    return " and".join(f" {word} {schema[bound]}" for bound, word in _BOUNDS.items() if bound in schema)
 
 
 _MAX_SHOWN = 40

@@ -10,7 +10,9 @@ import numpy as np
 
 from falsify.executors.trainer import ONE_THREAD
 
-_KERNEL_SYMBOLS = ("scipy_openblas_get_corename64_", "scipy_openblas_get_corename", "openblas_get_corename")
+_KERNEL_SYMBOLS = tuple(
+    f"{prefix}openblas_get_corename{suffix}" for prefix in ("scipy_", "") for suffix in ("64_", "")
+)  # numpy's own wheels carry the first, numpy 1 the third
 
 
 def environment(seed: int) -> dict[str, Any]:

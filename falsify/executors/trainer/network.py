@@ -64,7 +64,7 @@ class Network:
         delta /= len(labels)
         for at in range(len(self.layers) - 1, -1, -1):
             np.matmul(inputs[at].T, delta, out=self._slopes[at].weights)
-            np.sum(delta, axis=0, out=self._slopes[at].bias)
+            delta.sum(axis=0, out=self._slopes[at].bias)
             if l2:
                 self._slopes[at].weights[:] += l2 * self.layers[at].weights
             if at:
