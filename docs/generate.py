@@ -11,6 +11,7 @@ import pkgutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator
+from dataclasses import is_dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any, get_args
@@ -186,7 +187,7 @@ def _event(each: type[Event]) -> Iterator[str]:
     )
 
 
-def _fields(each: type[Event]) -> dict[str, ast.expr]:
+def _fields(each: type) -> dict[str, ast.expr]:
     """Return the fields and their types as the source spells them, which no Python version changes."""
     (definition,) = ast.parse(textwrap.dedent(inspect.getsource(each))).body
     if not isinstance(definition, ast.ClassDef):
@@ -199,15 +200,34 @@ def _fields(each: type[Event]) -> dict[str, ast.expr]:
 
 
 def _types(found: Iterable[type[Event]]) -> dict[str, str]:
-    told = {}
-    for each in found:
+    """Return what every type is that a field of an event has, or a field of a value that an event holds."""
+    told: dict[str, str] = {}
+    waiting: list[type] = list(found)
+    while waiting:
+        each = waiting.pop()
         for annotation in _fields(each).values():
             for part in ast.walk(annotation):
-                value = vars(sys.modules[each.__module__]).get(getattr(part, "id", ""))
-                if isinstance(part, ast.Name) and value is not None and part.id != "Literal":
-                    choices = ", ".join(f"`{choice}`" for choice in get_args(value))
-                    told[f"`{part.id}`"] = f"one of {choices}" if choices else _described(part.id)
+                name = part.id if isinstance(part, ast.Name) else ""
+                value = vars(sys.modules[each.__module__]).get(name)
+                if value is None or f"`{name}`" in told or _is_plain(value):
+                    continue
+                told[f"`{name}`"] = _type(name, value)
+                if is_dataclass(value) and isinstance(value, type):
+                    waiting.append(value)
     return told
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether everybody knows the type: Mapping, Any; not an alias of literals."""
+    return not get_args(value) and getattr(value, "__module__", "") in {"collections.abc", "builtins", "typing"}
+
+
+def _type(name: str, value: Any) -> str:
+    if is_dataclass(value) and isinstance(value, type):
+        fields = ", ".join(f"`{field}: {ast.unparse(kind)}`" for field, kind in _fields(value).items())
+        return f"{_summary(value)} {fields}"
+    choices = [f"`{getattr(choice, '__name__', choice)}`" for choice in get_args(value)]
+    return f"one of {', '.join(choices)}" if choices else _described(name)
 
 
 def _described(name: str) -> str:
