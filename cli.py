@@ -34,6 +34,16 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "status": ("workspace", "Where log, index and mirror stand."),
     "doctor": ("workspace", "Check this machine and this installation."),
     "completion": ("workspace", "Print the completion script of a shell."),
+    "project": ("project", "Research projects: contract, baseline, mode, state."),
+    "ticket": ("ticket", "Tickets: ideas to be tested, and their queue."),
+    "node": ("node", "Nodes: configurations, and what they measured."),
+    "run": ("run", "Runs: start, cancel, list, show."),
+    "worker": ("worker", "Execute the queued runs of all projects."),
+    "decision": ("decision", "Decisions: what is made of a measured node."),
+    "evidence": ("evidence", "Evidence: the files that belong to a node."),
+    "approvals": ("approvals", "What waits for a person: list, show, approve, reject."),
+    "tools": ("tools", "List the tools that agents call, with their schemas."),
+    "call": ("tools", "Call a tool, and print its envelope."),
     "demo": ("demo", "Play the Company X story in three processes."),
 }
 """Every command: the module in surfaces/commands/ that has it, and its line in the help."""
@@ -79,18 +89,19 @@ def _version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     type=click.Path(),
     help="The workspace; else FALSIFY_WORKSPACE, else the nearest folder upwards that is one.",
 )
+@click.option("--project", metavar="ID", help="The project; else FALSIFY_PROJECT, else the setting `project`.")
 @click.option(
     "--color", type=click.Choice(["auto", "always", "never"]), default="auto", help="Colours; NO_COLOR is respected."
 )
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version.")
 @click.pass_context
-def cli(ctx: click.Context, folder: str | None, color: str) -> None:
+def cli(ctx: click.Context, folder: str | None, project: str | None, color: str) -> None:
     """Belief revision with a memory: one contradicting fact, and what rested on it dies, with its reasons.
 
     Start with `falsify demo`, or `falsify init` and `falsify ingest FILE`. Commands take --json: one document,
     errors included.
     """
-    ctx.obj = {"folder": folder}
+    ctx.obj = {"folder": folder, "project": project}
     ctx.color = _wants_color(color)
 
 

@@ -5,7 +5,6 @@ is evidence for or against it; a decision is a conclusion that rests on the evid
 a measurement it rests on is refuted, by a reproduction or by any other fact.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
@@ -31,7 +30,6 @@ from falsify.belief.revision import (
     record_source,
 )
 from falsify.belief.text import clean, node_id
-from falsify.config_keys import Value, fingerprint
 from falsify.events import Event, NodeId
 from falsify.ports import Opinion, Statement
 from falsify.workbench import contract as contracts
@@ -40,7 +38,7 @@ from falsify.workbench.contract import contract_of
 from falsify.workbench.decisions import Judgement
 from falsify.workbench.events import Contract, Exhibit, Mode, Source, TicketCreated
 from falsify.workbench.project import Decision, Node, Project, Run
-from falsify.workbench.verdicts import Comparison, node_of, numbers
+from falsify.workbench.verdicts import DIGITS, Comparison, node_of, numbers
 
 NUMERIC_JUDGE: Final = "numeric"
 NUMERIC_JUDGE_VERSION: Final = "1"
@@ -53,6 +51,9 @@ CITED: Final = "cited"
 
 MICRO: Final = 6
 """Decimals of a weight."""
+
+SHOWN: Final = 500
+"""Characters of a setting that a claim shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,9 +95,11 @@ def create_project(
         caller=caller,
     )
     draft = Draft(graph)
+    handle = _free(graph, question_id, project_id)
     if question_id not in graph.nodes:
-        handle = _free(graph, question_id, project_id)
         draft.record(QuestionAsked(question_id=question_id, text=asked, handle=handle))
+    elif handle:
+        draft.record(HandleGiven(node_id=question_id, question_id=question_id, handle=handle))
     return [*created, *cast("list[Event]", draft.events)]
 
 
@@ -135,8 +138,9 @@ def succeed_run(project: Project, graph: BeliefGraph, finish: Finish) -> list[Ev
     """
     run = runs.run_of(project, finish.run_id)
     node = node_of(project, run.node_id)
-    value = finish.metrics.get(contract_of(project).metric, math.nan)
-    fact = _measurement(project, node, run, value, finish.ended_at)
+    value = runs.outcome(project, run, finish.metrics)
+    handle = _free(graph, project.question_id, run.id)
+    fact = _measurement(project, node, run, value, ended_at=finish.ended_at, handle=handle)
     done = runs.succeed_run(
         project,
         run.id,
@@ -224,7 +228,7 @@ def rests_on(project: Project) -> NodeId:
 
 def judge_numbers(original: float, again: float, tolerance: float) -> Opinion:
     """Return what a second measurement of the same says of the first: it supports it, or contradicts it."""
-    distance = round(abs(original - again), 12)
+    distance = round(abs(original - again), DIGITS)
     told = f"{again:.6g} against {original:.6g}: a difference of {distance:.6g}, and the tolerance is {tolerance:.6g}"
     return Opinion("supports" if distance <= tolerance else "contradicts", 1.0, told)
 
@@ -232,11 +236,11 @@ def judge_numbers(original: float, again: float, tolerance: float) -> Opinion:
 # --- evidence -------------------------------------------------------------------------------------------------
 
 
-def _measurement(project: Project, node: Node, run: Run, value: float, ended_at: str) -> AssertFact:
+def _measurement(project: Project, node: Node, run: Run, value: float, *, ended_at: str, handle: str) -> AssertFact:
     contract = contract_of(project)
     place = _place(node)
     text = (
-        f"{contract.metric} is {value:.6g} with {_setting(contract, node)}{place} "
+        f"{contract.metric} is {value:.6g} with {_setting(project, node)}{place} "
         f"(node {node.id}, run {run.id}, seed {node.seed})."
     )
     return AssertFact(
@@ -246,7 +250,7 @@ def _measurement(project: Project, node: Node, run: Run, value: float, ended_at:
         source_title=f"run {run.id} of node {node.id}{place}",
         quote=f"{contract.metric} {value!r}",
         asserted_at=ended_at,
-        handle=run.id,
+        handle=handle,
         weighs=tuple(_weighings(project, node, value)),
     )
 
@@ -257,15 +261,21 @@ def _place(node: Node) -> str:
     return f" on the {dataset} data set" if isinstance(dataset, str) and dataset else ""
 
 
-def _setting(contract: Contract, node: Node) -> str:
-    """Return in words how a configuration differs from the baseline's."""
-    changed: dict[str, Value] = {n: v for n, v in node.config.items() if contract.base.get(n) != v}
-    told = [f"{name} {value}" for name, value in changed.items()]
-    if node.strategy != "structured-config":
-        told.append(node.change_summary.strip().rstrip("."))
+def _setting(project: Project, node: Node) -> str:
+    """Return in words how configuration and code differ from the baseline's."""
+    base = contract_of(project).base
+    told = [f"{name} {_shown(str(value))}" for name, value in node.config.items() if base.get(name) != value]
+    if node.code:
+        told.append(_shown(project.nodes[node.code].change_summary).rstrip("."))
     if not told:
         return "the baseline configuration"
     return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+
+
+def _shown(text: str) -> str:
+    """Return a text as a claim can hold it: no run is to be lost to words that somebody wrote before it."""
+    plain = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return plain if len(plain) <= SHOWN else f"{plain[:SHOWN]}..."
 
 
 def _weighings(project: Project, node: Node, value: float) -> list[Weighing]:
@@ -276,7 +286,7 @@ def _weighings(project: Project, node: Node, value: float) -> list[Weighing]:
         return []
     if node.reproduces:
         original = project.nodes[node.reproduces].value or 0.0
-        distance = abs(original - value)
+        distance = round(abs(original - value), DIGITS)
         if distance <= contract.tolerance:
             share = 1.0 - (distance / (2 * contract.tolerance) if contract.tolerance else 0.0)
             return [Weighing(ticket.hypothesis_id, "supports", round(share, MICRO))]
@@ -284,16 +294,14 @@ def _weighings(project: Project, node: Node, value: float) -> list[Weighing]:
     parent = project.nodes.get(node.parent_id)
     if parent is None or parent.value is None:
         return []
-    effect = value - parent.value if contract.direction == "maximize" else parent.value - value
+    gain = round(value - parent.value, DIGITS)
+    effect = gain if contract.direction == "maximize" else -gain
     weight = _over(abs(effect), contract.noise_floor or contract.minimum_effect)
     return [Weighing(ticket.hypothesis_id, "supports" if effect > 0 else "refutes", weight)] if weight else []
 
 
 def _over(effect: float, noise: float) -> float:
-    if not noise:
-        return 1.0 if effect else 0.0
-    ratio = effect / noise
-    return round(ratio / (1.0 + ratio), MICRO)
+    return round(1.0 / (1.0 + noise / effect), MICRO) if effect else 0.0
 
 
 def _reproductions(
@@ -305,7 +313,7 @@ def _reproductions(
     tolerance = contract_of(project).tolerance
     fact = statement(graph, graph.evidence(fact_id))
     verdicts = []
-    for earlier_id in project.measured.get(fingerprint(node.config), ()):
+    for earlier_id in project.measured.get(node.setup, ()):
         earlier = project.nodes[earlier_id]
         claim_id = project.runs[earlier.frozen_by].claim_id
         if earlier.value is None or claim_id == fact_id:

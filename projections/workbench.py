@@ -1,43 +1,9 @@
-"""Research as it stands: the queue, the graph of nodes, runs, evidence, decisions and approvals, JSON-ready."""
+"""Research as it stands: the fold of a project's stream, and the requests that wait for a person, JSON-ready."""
 
 from typing import Any, cast, get_args
 
-from falsify.events import Event, Recorded
-from falsify.workbench.events import (
-    ApprovalGranted,
-    ApprovalRejected,
-    ApprovalRequested,
-    ContractAmended,
-    ContractFrozen,
-    DecisionCommitted,
-    EvidenceAttached,
-    ModeChanged,
-    NodeBlocked,
-    NodeCreated,
-    NodeFrozen,
-    NodeImplementationBegan,
-    NodeMadeRepairable,
-    NodeReadied,
-    ProjectCreated,
-    RoundOpened,
-    RunCancelled,
-    RunFailed,
-    RunQueued,
-    RunStarted,
-    RunSucceeded,
-    TicketBlocked,
-    TicketCancelled,
-    TicketClaimed,
-    TicketCompleted,
-    TicketCreated,
-    TicketMadeEligible,
-    TicketMaterialized,
-    TicketPinned,
-    TicketPrioritized,
-    TicketQueued,
-    TicketReleased,
-    WorkbenchEvent,
-)
+from falsify.events import Recorded
+from falsify.workbench.events import WorkbenchEvent
 from falsify.workbench.project import Project, evolve
 from projections.projection import Projection
 
@@ -53,96 +19,6 @@ def _evolve(project: Project, recorded: Recorded) -> Project:
 
 
 WORKBENCH: Projection[Project] = Projection("workbench", Project, _evolve)
-
-
-# --- sentences -----------------------------------------------------------------------------------------------
-
-
-def sentence(event: Event, project: Project) -> str:
-    """Return an event as a person reads it; `project` is as it is after the event, or later."""
-    match event:
-        case ProjectCreated():
-            return f"project {event.project_id} is created, in mode {event.mode}"
-        case ContractAmended():
-            return "the contract is changed"
-        case ContractFrozen():
-            return f"the contract is frozen ({event.digest[:12]})"
-        case ModeChanged():
-            return f"the mode is {event.mode}; it was {event.previous}"
-        case RoundOpened():
-            return f"{event.round_id} is opened" + (f" from {event.parent_id}" if event.parent_id else "")
-        case TicketCreated():
-            return f"{event.ticket_id} is created by {event.author}: {event.title}"
-        case TicketQueued():
-            return f"{event.ticket_id} is queued"
-        case TicketMadeEligible():
-            return f"{event.ticket_id} is eligible: {event.because}"
-        case TicketClaimed():
-            return f"{event.ticket_id} is claimed by {event.claimed_by}: {event.reason}"
-        case TicketReleased():
-            return f"{event.ticket_id} is released: {event.reason}"
-        case TicketMaterialized():
-            return f"{event.ticket_id} becomes {event.node_id}"
-        case TicketCompleted():
-            return f"{event.ticket_id} is completed: {event.reason}"
-        case TicketBlocked():
-            return f"{event.ticket_id} is blocked: {event.reason}"
-        case TicketCancelled():
-            return f"{event.ticket_id} is cancelled: {event.reason}"
-        case TicketPinned():
-            return f"{event.ticket_id} is {'pinned' if event.pinned else 'not pinned any more'}"
-        case TicketPrioritized():
-            return f"{event.ticket_id} has the priority {event.priority}"
-        case NodeCreated():
-            return _created(event)
-        case NodeImplementationBegan():
-            return f"the code of {event.node_id} is being changed: {event.reason}"
-        case NodeReadied():
-            return f"{event.node_id} is ready: {event.reason}"
-        case NodeBlocked():
-            return f"{event.node_id} is blocked: {event.reason}"
-        case NodeMadeRepairable():
-            return f"{event.node_id} is to be repaired: {event.reason}"
-        case NodeFrozen():
-            metric = project.contract.metric if project.contract else "its metric"
-            return f"{event.node_id} is frozen: {metric} {event.value:.6g}"
-        case RunQueued():
-            return f"{event.run_id} of {event.node_id} is queued, for at most {event.limit_seconds:g} s"
-        case RunStarted():
-            return f"{event.run_id} of {event.node_id} is started"
-        case RunSucceeded():
-            return f"{event.run_id} of {event.node_id} succeeds after {event.seconds:g} s"
-        case RunFailed():
-            return f"{event.run_id} of {event.node_id} fails after {event.seconds:g} s: {event.reason}"
-        case RunCancelled():
-            return f"{event.run_id} of {event.node_id} is cancelled after {event.seconds:g} s: {event.reason}"
-        case EvidenceAttached():
-            kinds = ", ".join(dict.fromkeys(exhibit.kind for exhibit in event.exhibits))
-            return f"{event.node_id} has {len(event.exhibits)} pieces of evidence more: {kinds}"
-        case DecisionCommitted():
-            return _decided(event)
-        case ApprovalRequested():
-            return f"{event.asked_by} asks for {event.tool} ({event.approval_id})"
-        case ApprovalGranted():
-            return f"{event.approved_by} approves {event.approval_id}"
-        case ApprovalRejected():
-            return f"{event.rejected_by} rejects {event.approval_id}: {event.reason}"
-        case _:
-            raise TypeError(f"{event.kind} is no event of research")
-
-
-def _created(event: NodeCreated) -> str:
-    changes = ", ".join(f"{name} {value}" for name, value in event.mutation.items())
-    if event.reproduces:
-        return f"{event.node_id} is created to reproduce {event.reproduces} with seed {event.seed}"
-    if not event.parent_id:
-        return f"{event.node_id} is created: the baseline"
-    return f"{event.node_id} is created from {event.parent_id}: {changes or event.change_summary}"
-
-
-def _decided(event: DecisionCommitted) -> str:
-    moved = f"; the incumbent is {event.node_id}" if event.action == "PROMOTE" else ""
-    return f"{event.decision_id}: {event.action} {event.node_id}, {event.verdict}{moved}"
 
 
 # --- approvals -----------------------------------------------------------------------------------------------

@@ -19,7 +19,8 @@ from falsify.belief.text import written
 from falsify.events import NodeId, Recorded
 from falsify.workbench.project import Project
 from projections.beliefs import CONSEQUENCES, describe
-from projections.workbench import WORKBENCH_EVENTS, sentence
+from projections.chronicle import sentence
+from projections.workbench import WORKBENCH_EVENTS
 
 _SUBJECTS = ("evidence_id", "conclusion_id", "node_id", "hypothesis_id")
 _CAUSES = ("by", "because")

@@ -22,7 +22,8 @@ from falsify.workbench.events import Action, ApprovalRequested, WorkbenchEvent
 from falsify.workbench.project import Approval, Project
 from falsify.workbench.project import evolve as evolve_project
 from projections.beliefs import BELIEF_EVENTS
-from projections.workbench import WORKBENCH_EVENTS, approval_row, sentence
+from projections.chronicle import sentence
+from projections.workbench import WORKBENCH_EVENTS, approval_row
 from surfaces.tools.envelope import Envelope, NextAction
 from surfaces.workspace import ATTEMPTS, Workspace, command_id
 

@@ -132,7 +132,7 @@ def _materializing(project: Project, arguments: Mapping[str, Any], _unsound: fro
         _ticket(project, arguments),
         Fact(about=f"who holds {ticket.id} is", value=ticket.claimed_by),
         Fact(about=f"the parent of {ticket.id} is", value=parent_id),
-        Fact(about=f"node {parent_id} is", value=parent.status if parent else "absent"),
+        Fact(about=f"the status of the parent of {ticket.id} is", value=parent.status if parent else "absent"),
     ]
 
 

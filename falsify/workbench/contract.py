@@ -71,9 +71,9 @@ def amend_contract(project: Project, contract: Contract, *, caller: str) -> list
             reason="contract_frozen",
             details={"digest": project.contract_digest},
         )
-    if project.baseline and contract.base != present.base:
+    if project.baseline and (contract.base, contract.seed) != (present.base, present.seed):
         raise RefusedError(
-            f"the baseline {project.baseline} is registered with the configuration as it was",
+            f"the baseline {project.baseline} is registered with the configuration and the seed as they were",
             hint=f"start a new project: `falsify project create NEW --parent {project.id} ...`",
             reason="baseline_registered",
         )

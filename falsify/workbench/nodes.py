@@ -18,7 +18,7 @@ from falsify.workbench.events import (
     WorkbenchEvent,
 )
 from falsify.workbench.plan import resolved
-from falsify.workbench.project import Node, Project, Ticket
+from falsify.workbench.project import Node, Project, Setup, Ticket
 from falsify.workbench.states import move_node
 from falsify.workbench.tickets import ticket_of
 from falsify.workbench.verdicts import node_of
@@ -67,9 +67,10 @@ def materialize(
     parent = _parent(project, ticket, parent_node_id, round_id or ticket.round_id)
     changes = _changes(contract, parent, mutation)
     config = {**parent.config, **changes}
-    reproduces = _original(project, ticket, config) if ticket.type == "reproduction" else ""
-    if not reproduces:
-        _check_change(project, contract, parent, changes, strategy=strategy, change_summary=change_summary)
+    _check_code(contract, ticket, strategy=strategy, change_summary=change_summary)
+    reproduces = _original(project, ticket, (parent.code, fingerprint(config))) if ticket.type == "reproduction" else ""
+    if not reproduces and strategy == "structured-config":
+        _check_change(project, parent, changes)
     created = _created(
         project,
         contract,
@@ -183,21 +184,28 @@ def _changes(contract: Contract, parent: Node, mutation: Mapping[str, object]) -
     return {name: value for name, value in admitted.items() if parent.config.get(name) != value}
 
 
-def _check_change(
-    project: Project, contract: Contract, parent: Node, changes: Config, *, strategy: Strategy, change_summary: str
-) -> None:
-    if strategy != "structured-config":
-        if contract.executor == BUILTIN:
-            raise RefusedError(
-                f"the built-in trainer has no code that {strategy!r} could change",
-                hint="use structured-config with a config_mutation",
-                reason="no_code",
-            )
-        if not change_summary.strip():
-            raise InvalidInputError(
-                "a change of code needs a change_summary", hint="say what was changed", reason="no_change_summary"
-            )
+def _check_code(contract: Contract, ticket: Ticket, *, strategy: Strategy, change_summary: str) -> None:
+    if strategy == "structured-config":
         return
+    if contract.executor == BUILTIN:
+        raise RefusedError(
+            f"the built-in trainer has no code that {strategy!r} could change",
+            hint="use structured-config with a config_mutation",
+            reason="no_code",
+        )
+    if ticket.type == "reproduction":
+        raise RefusedError(
+            f"{ticket.id} is a reproduction, and {strategy!r} would change its code",
+            hint="use structured-config without a config_mutation; for other code, make a ticket of type experiment",
+            reason="code_changed",
+        )
+    if not change_summary.strip():
+        raise InvalidInputError(
+            "a change of code needs a change_summary", hint="say what was changed", reason="no_change_summary"
+        )
+
+
+def _check_change(project: Project, parent: Node, changes: Config) -> None:
     if not changes:
         raise RefusedError(
             f"the mutation changes nothing in the configuration of {parent.id}",
@@ -205,7 +213,7 @@ def _check_change(
             reason="no_op_mutation",
             details={"parent": parent.id},
         )
-    earlier = project.tried.get(fingerprint({**parent.config, **changes}))
+    earlier = project.tried.get((parent.code, fingerprint({**parent.config, **changes})))
     if earlier:
         raise RefusedError(
             f"{earlier} has this very configuration",
@@ -216,9 +224,9 @@ def _check_change(
         )
 
 
-def _original(project: Project, ticket: Ticket, config: Config) -> str:
-    """Return the first node that was measured with the configuration that a reproduction measures again."""
-    measured = project.measured.get(fingerprint(config))
+def _original(project: Project, ticket: Ticket, setup: Setup) -> str:
+    """Return the first node that was measured with the setup that a reproduction measures again."""
+    measured = project.measured.get(setup)
     if not measured:
         raise RefusedError(
             f"no frozen node has the configuration that {ticket.id} is to reproduce",

@@ -60,6 +60,9 @@ from falsify.workbench.events import (
 
 T = TypeVar("T")
 
+Setup = tuple[str, tuple[tuple[str, Value], ...]]
+"""What nodes that measure the same have in common: the code, and the configuration's fingerprint."""
+
 
 @dataclass(frozen=True, slots=True)
 class Dated(Generic[T]):
@@ -121,7 +124,10 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A configuration, and what it measured if it is frozen. `run_ids` are its runs in order, `note` why it is so."""
+    """A configuration, and what it measured if it is frozen. `run_ids` are its runs in order, `note` why it is so.
+
+    `code` is the node whose code it runs: its own, or the nearest ancestor's that changed it; empty for none.
+    """
 
     id: str
     created_at: int
@@ -131,6 +137,7 @@ class Node:
     strategy: Strategy
     mutation: Mapping[str, Value]
     config: Config
+    code: str
     seed: int
     change_summary: str
     reproduces: str
@@ -146,6 +153,11 @@ class Node:
     def status(self) -> NodeStatus:
         """Its present state."""
         return self.statuses.now
+
+    @property
+    def setup(self) -> Setup:
+        """What it measures."""
+        return self.code, fingerprint(self.config)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +239,7 @@ class Project:
     """Everything about one project. `revision` is that of the last record of the stream, whatever it was about.
 
     `tries` says for each config key at which revisions nodes that change it were created; `tried` which node was the
-    first with a configuration; `measured` which nodes were measured with one, in order.
+    first with a setup; `measured` which nodes were measured with one, in order.
     """
 
     id: str = ""
@@ -250,8 +262,8 @@ class Project:
     approvals: dict[str, Approval] = field(default_factory=dict)
     children: dict[str, tuple[str, ...]] = field(default_factory=dict)
     tries: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    tried: dict[tuple[tuple[str, Value], ...], str] = field(default_factory=dict)
-    measured: dict[tuple[tuple[str, Value], ...], tuple[str, ...]] = field(default_factory=dict)
+    tried: dict[Setup, str] = field(default_factory=dict)
+    measured: dict[Setup, tuple[str, ...]] = field(default_factory=dict)
     active: dict[str, None] = field(default_factory=dict)
     seconds_spent: float = 0.0
     runs_spent: int = 0
@@ -292,17 +304,16 @@ def evolve(project: Project, event: WorkbenchEvent, revision: int, time: int) ->
         case TicketCreated():
             project.tickets[event.ticket_id] = _ticket(event, revision)
         case TicketQueued():
-            _move_ticket(project, event.ticket_id, "QUEUED", revision, note="")
+            _move_ticket(project, event.ticket_id, "QUEUED", revision, **_UNCLAIMED, note="")
         case TicketMadeEligible():
             _move_ticket(project, event.ticket_id, "ELIGIBLE", revision, note=event.because)
         case TicketClaimed():
             claim = {"claimed_by": event.claimed_by, "agent_session_id": event.agent_session_id}
-            _move_ticket(project, event.ticket_id, "CLAIMED", revision, claim_reason=event.reason, **claim)
+            _move_ticket(project, event.ticket_id, "CLAIMED", revision, claim_reason=event.reason, note="", **claim)
         case TicketReleased():
-            unclaimed = {"claimed_by": "", "agent_session_id": "", "claim_reason": "", "note": event.reason}
-            _move_ticket(project, event.ticket_id, "ELIGIBLE", revision, **unclaimed)
+            _move_ticket(project, event.ticket_id, "ELIGIBLE", revision, **_UNCLAIMED, note=event.reason)
         case TicketMaterialized():
-            _move_ticket(project, event.ticket_id, "MATERIALIZED", revision, node_id=event.node_id)
+            _move_ticket(project, event.ticket_id, "MATERIALIZED", revision, node_id=event.node_id, note="")
         case TicketCompleted():
             _move_ticket(project, event.ticket_id, "COMPLETED", revision, note=event.reason)
         case TicketBlocked():
@@ -375,6 +386,9 @@ def _ticket(event: TicketCreated, revision: int) -> Ticket:
     )
 
 
+_UNCLAIMED: Mapping[str, str] = {"claimed_by": "", "agent_session_id": "", "claim_reason": ""}
+
+
 def _move_ticket(project: Project, ticket_id: str, status: TicketStatus, revision: int, **changes: str) -> None:
     ticket = project.tickets[ticket_id]
     statuses = ticket.statuses.become(status, revision)
@@ -382,6 +396,8 @@ def _move_ticket(project: Project, ticket_id: str, status: TicketStatus, revisio
 
 
 def _create_node(project: Project, event: NodeCreated, revision: int) -> None:
+    parent = project.nodes.get(event.parent_id)
+    inherited = parent.code if parent else ""
     node = Node(
         id=event.node_id,
         created_at=revision,
@@ -391,6 +407,7 @@ def _create_node(project: Project, event: NodeCreated, revision: int) -> None:
         strategy=event.strategy,
         mutation=event.mutation,
         config=dict(event.config),
+        code=inherited if event.strategy == "structured-config" else event.node_id,
         seed=event.seed,
         change_summary=event.change_summary,
         reproduces=event.reproduces,
@@ -398,7 +415,7 @@ def _create_node(project: Project, event: NodeCreated, revision: int) -> None:
     )
     project.nodes[node.id] = node
     project.children[node.parent_id] = (*project.children.get(node.parent_id, ()), node.id)
-    project.tried.setdefault(fingerprint(node.config), node.id)
+    project.tried.setdefault(node.setup, node.id)
     for key in node.mutation:
         project.tries[key] = (*project.tries.get(key, ()), revision)
     if not node.parent_id:
@@ -414,8 +431,7 @@ def _freeze(project: Project, event: NodeFrozen, revision: int) -> None:
     _move_node(project, event.node_id, "FROZEN", revision, "")
     node = replace(project.nodes[event.node_id], value=event.value, frozen_by=event.run_id)
     project.nodes[node.id] = node
-    configuration = fingerprint(node.config)
-    project.measured[configuration] = (*project.measured.get(configuration, ()), node.id)
+    project.measured[node.setup] = (*project.measured.get(node.setup, ()), node.id)
     if node.id == project.baseline and not project.incumbent:
         project.incumbent = node.id
 

@@ -102,12 +102,8 @@ def succeed_run(
     claim_id: str,
 ) -> list[WorkbenchEvent]:
     """Return a run's success, which freezes its node with the evidence. The primary metric must be finite."""
-    contract = contract_of(project)
     run = run_of(project, run_id)
-    move_run(run.id, run.status, "SUCCEEDED")
-    value = metrics.get(contract.metric)
-    if value is None or not math.isfinite(value):
-        raise RefusedError(f"{run.id} has no finite {contract.metric}", hint="it failed", reason="no_finite_metric")
+    value = outcome(project, run, metrics)
     plan = Plan(project)
     if exhibits:
         plan.record(EvidenceAttached(node_id=run.node_id, run_id=run.id, exhibits=tuple(exhibits)))
@@ -121,6 +117,16 @@ def succeed_run(
     plan.record(succeeded, NodeFrozen(node_id=run.node_id, run_id=run.id, value=value))
     plan.open_queue()
     return plan.events
+
+
+def outcome(project: Project, run: Run, metrics: Mapping[str, float]) -> float:
+    """Return the primary metric of a run that ended well; raises RefusedError where it did not, or cannot now."""
+    metric = contract_of(project).metric
+    move_run(run.id, run.status, "SUCCEEDED")
+    value = metrics.get(metric)
+    if value is None or not math.isfinite(value):
+        raise RefusedError(f"{run.id} has no finite {metric}", hint="it failed", reason="no_finite_metric")
+    return value
 
 
 def fail_run(
@@ -161,6 +167,16 @@ def _check_startable(project: Project, node: Node) -> None:
             reason="run_active",
             details={"run": run.id, "status": run.status},
         )
+    ticket = project.tickets.get(node.ticket_id)
+    if ticket is not None and ticket.status in {"BLOCKED", "CANCELLED"}:
+        raise RefusedError(
+            f"the ticket {ticket.id} of {node.id} is {ticket.status}",
+            hint=f"a person can take it up again: `falsify ticket queue {ticket.id}`"
+            if ticket.status == "BLOCKED"
+            else "that is final: create another ticket",
+            reason=f"ticket_{ticket.status.lower()}",
+            details={"ticket": ticket.id, "status": ticket.status},
+        )
     if node.status not in {"READY", "REPAIRABLE"}:
         raise RefusedError(
             f"{node.id} is {node.status}, and only a READY or REPAIRABLE node can run",
@@ -174,4 +190,4 @@ def _check_startable(project: Project, node: Node) -> None:
 
 def _charged(run: Run, seconds: float) -> float:
     """Return what the budget pays: never more than was kept for the run, whatever the ending took on top."""
-    return round(min(max(seconds, 0.0), run.limit_seconds), 3)
+    return min(round(max(seconds, 0.0), 3), run.limit_seconds)

@@ -16,6 +16,7 @@ from falsify.workbench.events import (
     TicketCompleted,
     TicketCreated,
     TicketMadeEligible,
+    TicketMaterialized,
     TicketPinned,
     TicketPrioritized,
     TicketQueued,
@@ -87,16 +88,12 @@ def create_tickets(
 
 
 def queue_ticket(project: Project, ticket_id: str, *, caller: str) -> list[WorkbenchEvent]:
-    """Return what puts a draft, or a ticket that was blocked, into the queue."""
+    """Return what puts a draft, or a ticket that was blocked, into the queue; one that has its node is past that."""
     require_person(caller, "queue a ticket")
     ticket = ticket_of(project, ticket_id)
+    if ticket.status == "BLOCKED" and ticket.node_id:
+        return [TicketMaterialized(ticket_id=ticket.id, node_id=ticket.node_id)]
     move_ticket(ticket.id, ticket.status, "QUEUED")
-    if ticket.node_id:
-        raise RefusedError(
-            f"{ticket.id} became node {ticket.node_id} before it was blocked",
-            hint=f"ready the node with `falsify node ready {ticket.node_id}`, or cancel the ticket",
-            reason="ticket_materialized",
-        )
     plan = Plan(project)
     plan.record(TicketQueued(ticket_id=ticket.id))
     plan.open_queue()

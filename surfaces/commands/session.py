@@ -1,5 +1,6 @@
 """What all commands share: the common options, the workspace they work on, and how an answer is printed."""
 
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -9,10 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from falsify.errors import CheckFailedError
+from falsify.errors import CheckFailedError, FalsifyError, InvalidInputError
 
 if TYPE_CHECKING:
     from replay.cutoff import Cutoff
+    from surfaces.workbench import Answer, Work, Workbench
     from surfaces.workspace import Outcome, Workspace
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -22,17 +24,90 @@ T = TypeVar("T")
 class Session:
     """One call of one command."""
 
-    def __init__(self, folder: str | None, *, as_json: bool) -> None:
+    def __init__(self, folder: str | None, *, as_json: bool, project: str = "") -> None:
         self.folder = Path(folder) if folder else None
         self.as_json = as_json
+        self.project = project
+        self.revision = 0
 
     @contextmanager
     def workspace(self, **options: Any) -> "Iterator[Workspace]":
         """Open the workspace for the time of a `with` block."""
         from surfaces.workspace import Workspace
 
-        with Workspace.open(self.folder, **options) as workspace:
+        with Workspace.open(self.folder, project=self.project, **options) as workspace:
             yield workspace
+
+    @contextmanager
+    def workbench(self) -> "Iterator[Workbench]":
+        """Open the research of the project that is worked on. Raises NotFoundError where it has none."""
+        from surfaces.workbench import Workbench
+
+        with self.workspace() as workspace:
+            workbench = Workbench(workspace, workspace.settings.project)
+            self.revision = workbench.project.revision
+            yield workbench
+
+    def perform(
+        self,
+        workbench: "Workbench",
+        work: "Work",
+        render: Callable[[Any], Iterable[str]],
+        *,
+        key: str | None,
+        dry_run: bool,
+    ) -> int:
+        """Carry a command of research out as who records here, print its envelope, and return its exit code."""
+        caller = workbench.workspace.settings.actor
+        answer = workbench.perform(work, caller=caller, key=key, dry_run=dry_run)
+        return self.answer(answer, render, dry_run=dry_run)
+
+    def read(
+        self,
+        workbench: "Workbench",
+        tool: str,
+        render: Callable[[Any], Iterable[str]],
+        *,
+        warn: bool = True,
+        **arguments: Any,
+    ) -> int:
+        """Ask one of the tools that read, and print its envelope; without `warn`, `render` says what is wrong.
+
+        Arguments that are None or empty are not sent.
+        """
+        from dataclasses import replace
+
+        from surfaces.tools.catalogue import CATALOGUE
+        from surfaces.tools.fence import Fence
+        from surfaces.workbench import Answer
+
+        row, fence = CATALOGUE[tool], Fence()
+        given = tool_input(tool, workbench.project_id, **arguments)
+        if row.read is None:
+            raise LookupError(f"{tool} reads nothing")
+        envelope = row.read(workbench, given, workbench.workspace.settings.actor, fence)
+        if not self.as_json:
+            # People are not told how a fence works; what it fences is made harmless again where it is shown.
+            told = tuple(each for each in envelope.warnings if each != fence.warning) if warn else ()
+            envelope = replace(envelope, warnings=told)
+        return self.answer(Answer(envelope.to_bytes()), render)
+
+    def answer(self, answer: "Answer", render: Callable[[Any], Iterable[str]], *, dry_run: bool = False) -> int:
+        """Print the envelope of an answer, and return its exit code; `render` makes lines of what was done."""
+        import orjson
+
+        from surfaces.research_lines import enveloped
+        from surfaces.tools.envelope import STATUSES
+
+        told = orjson.loads(answer.response)
+        if self.as_json:
+            self.show_bytes(answer.response)
+        else:
+            if answer.replayed:
+                note("this key was used before with the same words: here is the first answer again")
+            for line in enveloped(told, render, dry_run=dry_run):
+                click.echo(line)
+        return STATUSES[told["status"]].exit_code
 
     def show(self, value: Any, render: Callable[[Any], Iterable[str]]) -> None:
         """Print a value: as one JSON document under --json, else as the lines that `render` makes of it."""
@@ -72,22 +147,55 @@ class Session:
             yield from bar
 
 
+def tool_input(tool: str, project_id: str, **arguments: Any) -> Any:
+    """Return the input of a tool: its arguments without those that are None or empty. Raises InvalidInputError."""
+    from surfaces.tools.catalogue import CATALOGUE
+    from surfaces.tools.schema import parse
+
+    model = CATALOGUE[tool].model
+    sent = {name: value for name, value in arguments.items() if value is not None and value not in ((), "", {})}
+    if "idempotency_key" in model.model_fields:
+        # Who works at the log itself needs no revision, and the key goes beside the arguments.
+        sent |= {"idempotency_key": "", "expected_project_revision": 0}
+    return parse(model, {"project_id": project_id, **sent})
+
+
 def note(text: str) -> None:
     """Say something to the person at the terminal, beside the data."""
     click.echo(click.style(text, dim=True), err=True)
 
 
 def common(command: F) -> F:
-    """Give a command --workspace and --json, and its Session as the first argument."""
+    """Give a command --workspace, --project and --json, and its Session as the first argument."""
 
     @wraps(command)
-    def wrapped(*, workspace_folder: str | None, as_json: bool, **options: Any) -> Any:
-        named = workspace_folder or (click.get_current_context().obj or {}).get("folder")
-        return command(Session(named, as_json=as_json), **options)
+    def wrapped(*, workspace_folder: str | None, project_id: str | None, as_json: bool, **options: Any) -> Any:
+        given = click.get_current_context().obj or {}
+        folder, project = workspace_folder or given.get("folder"), project_id or given.get("project")
+        return command(Session(folder, as_json=as_json, project=_project(project)), **options)
 
     given = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(wrapped)
+    given = click.option("--project", "project_id", metavar="ID", help="The project.")(given)
     given = click.option("-w", "--workspace", "workspace_folder", type=click.Path(), help="The workspace.")(given)
     return cast("F", given)
+
+
+def research(command: F) -> F:
+    """Give a command what `common` gives; under --json its refusals are envelopes, as a tool's are."""
+
+    @wraps(command)
+    def wrapped(session: Session, **options: Any) -> Any:
+        try:
+            return command(session, **options)
+        except FalsifyError as error:
+            if not session.as_json:
+                raise
+            from surfaces.tools.envelope import refusal
+
+            session.show_bytes(refusal(error, project_revision=session.revision).to_bytes())
+            return error.exit_code
+
+    return cast("F", common(wrapped))
 
 
 def writes(command: F) -> F:
@@ -116,6 +224,12 @@ def cutoff(epoch: int | None, position: int | None, as_of: str | None) -> "Cutof
     from replay.cutoff import Cutoff
 
     return Cutoff(epoch=epoch, position=position, as_of=as_of)
+
+
+def _project(name: str | None) -> str:
+    if name and not re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", name):
+        raise InvalidInputError(f"{name!r} cannot be the id of a project", hint="use letters, digits, _ . and -")
+    return name or ""
 
 
 def _dump(value: Any) -> bytes:

@@ -1,0 +1,133 @@
+"""Where a research project stands: its contract, its best node, its budget and its queue, JSON-ready."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from falsify.belief.graph import BeliefGraph
+from falsify.belief.text import written
+from falsify.config_keys import Key
+from falsify.events import Recorded
+from falsify.workbench import approvals
+from falsify.workbench.contract import contract_of
+from falsify.workbench.project import Project, Ticket
+from falsify.workbench.ranking import scorer
+from falsify.workbench.runs import budget
+from projections.chronicle import sentence
+from projections.queue import counts, points
+from projections.runs import run_row
+from projections.soundness import incumbent_losses, standing
+
+RECENT_REQUESTS = 5
+
+
+def contract_row(project: Project) -> dict[str, Any]:
+    """Return what the project promises. `digest` is None until the contract is frozen."""
+    contract = contract_of(project)
+    return {
+        "metric": contract.metric,
+        "direction": contract.direction,
+        "minimum_effect": contract.minimum_effect,
+        "noise_floor": contract.noise_floor,
+        "tolerance": contract.tolerance,
+        "mutable_keys": {key.name: key_row(key) for key in contract.keys},
+        "base_config": dict(contract.base),
+        "seed": contract.seed,
+        "executor": contract.executor,
+        "budget": {
+            "runs": contract.budget_runs,
+            "seconds": contract.budget_seconds,
+            "run_seconds": contract.run_seconds,
+        },
+        "required_evidence": list(contract.required_evidence),
+        "frozen": bool(project.contract_digest),
+        "digest": project.contract_digest or None,
+    }
+
+
+def key_row(key: Key) -> dict[str, Any]:
+    """Return what a mutable key may be set to, in the words of a JSON Schema but for its type."""
+    if key.type == "choice":
+        return {"type": key.type, "enum": list(key.choices)}
+    if key.type == "text":
+        return {"type": key.type}
+    bounds = int if key.type == "int" and key.minimum.is_integer() and key.maximum.is_integer() else float
+    lowest = "exclusive_minimum" if key.exclusive else "minimum"
+    return {"type": key.type, lowest: bounds(key.minimum), "maximum": bounds(key.maximum)}
+
+
+def incumbent_row(project: Project, graph: BeliefGraph) -> dict[str, Any] | None:
+    """Return where the incumbent stands, and what took away what it rests on."""
+    row = standing(project, graph, project.incumbent)
+    return row and {**row, "losses": [loss.as_json() for loss in incumbent_losses(project, graph)]}
+
+
+def budget_row(project: Project) -> dict[str, Any]:
+    """Return what is promised, used, kept for active runs, and left. A run that is queued is used already."""
+    left = budget(project)
+    return {
+        "runs": {
+            "total": left.runs,
+            "used": left.runs_used,
+            "active": len(project.active),
+            "left": left.runs_left,
+        },
+        "seconds": {
+            "total": left.seconds,
+            "used": left.seconds_spent,
+            "reserved": left.seconds_reserved,
+            "left": left.seconds_left,
+        },
+    }
+
+
+def active_rows(project: Project, *, now: int) -> list[dict[str, Any]]:
+    """Return the runs that are queued or go on; `now` is in microseconds since 1970."""
+    return [run_row(project.runs[run_id], now=now) for run_id in project.active]
+
+
+def queue_row(project: Project, top: Iterable[Ticket]) -> dict[str, Any]:
+    """Return how many tickets there are of each status, and under `top` which ones to claim first."""
+    score = scorer(project, project.revision)
+    rows = [
+        {"id": t.id, "title": t.title, "type": t.type, "rank_score": points(score(t)), "pinned": t.pins.now}
+        for t in top
+    ]
+    return {**{str(status): count for status, count in counts(project).items()}, "top": rows}
+
+
+def recent_rows(project: Project, records: Iterable[Recorded]) -> list[dict[str, Any]]:
+    """Return what happened, the last first."""
+    rows = [
+        {
+            "revision": r.revision,
+            "recorded_at": written(r.recorded_at),
+            "actor": r.actor,
+            "event": sentence(r.event, project),
+        }
+        for r in records
+    ]
+    return rows[::-1]
+
+
+def request_rows(project: Project, caller: str, unsound: frozenset[str]) -> dict[str, Any]:
+    """Return how many requests wait for a person, and what became of the caller's last ones, the last first.
+
+    `no_longer_holds` says why a request that still waits can only be rejected.
+    """
+    waiting = sum(a.status == "pending" for a in project.approvals.values())
+    own = [a for a in project.approvals.values() if a.request.asked_by == caller][-RECENT_REQUESTS:]
+    rows = [
+        {
+            "id": a.id,
+            "status": a.status,
+            "tool": a.request.tool,
+            "effects": list(a.request.effects),
+            "asked_at_revision": a.request.asked_at,
+            "decided_by": a.decided_by or None,
+            "decided_at_revision": a.decided_at or None,
+            "note": a.note or None,
+            "no_longer_holds": approvals.broken(project, a, unsound) if a.status == "pending" else [],
+        }
+        for a in reversed(own)
+    ]
+    return {"pending": waiting, "yours": rows}
