@@ -67,7 +67,7 @@ class Key:
     @property
     def interval(self) -> str:
         """The bounds of a number as an interval: `(0, 10]`."""
-        return f"{'(' if self.exclusive else '['}{self.minimum:g}, {self.maximum:g}]"
+        return f"{'(' if self.exclusive else '['}{_shown(self.minimum)}, {_shown(self.maximum)}]"
 
     def within(self, other: "Key") -> bool:
         """Return whether the key admits nothing that the other does not."""
@@ -81,6 +81,18 @@ class Key:
             self.minimum == other.minimum and (self.exclusive or not other.exclusive)
         )
         return above and self.maximum <= other.maximum
+
+    @property
+    def admits_anything(self) -> bool:
+        """Whether there is a value that the key may be set to."""
+        if self.type == "text":
+            return True
+        if self.type == "choice":
+            return bool(self.choices)
+        if self.type == "float":
+            return self.minimum < self.maximum or (self.minimum == self.maximum and not self.exclusive)
+        lowest = math.floor(self.minimum) + 1 if self.exclusive else math.ceil(self.minimum)
+        return lowest <= self.maximum
 
     def _holds(self, number: float) -> bool:
         """Return whether the number is in bounds; they come first, as a whole number may be too large for a float."""
@@ -112,7 +124,10 @@ def parse_key(text: str) -> Key:
     if found is None or not -math.inf < low <= high < math.inf or found[4] == ")":
         raise _unreadable(text)
     number: KeyType = "int" if kind == "int" else "float"
-    return Key(name=name, type=number, minimum=low, maximum=high, exclusive=found[1] == "(")
+    key = Key(name=name, type=number, minimum=low, maximum=high, exclusive=found[1] == "(")
+    if not key.admits_anything:
+        raise InvalidInputError(f"{text!r} admits no value", hint=f"no number of that type lies in {key.interval}")
+    return key
 
 
 def admit_all(keys: Iterable[Key], config: Mapping[str, object]) -> Config:
@@ -132,6 +147,11 @@ def admit_all(keys: Iterable[Key], config: Mapping[str, object]) -> Config:
 def fingerprint(config: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     """Return what two equal configurations have in common, hashable."""
     return tuple(sorted(config.items()))
+
+
+def _shown(number: float) -> str:
+    """Return the number without what a float adds to it: 512 and not 512.0, and all digits."""
+    return str(int(number)) if float(number).is_integer() and abs(number) < 1e15 else repr(float(number))
 
 
 def _unreadable(text: str) -> InvalidInputError:

@@ -47,6 +47,7 @@ REGISTRY: dict[str, type[Event]] = {}
 
 MODULES = {
     "belief": "falsify.belief.events",
+    "brain": "falsify.brain.events",
     "run": "falsify.workbench.events",
     "workbench": "falsify.workbench.events",
 }

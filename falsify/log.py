@@ -249,6 +249,7 @@ def _again(slot: Slot, first: Answer, digest: bytes) -> Receipt:
         raise KeyReusedError(
             f"the idempotency key {slot.key!r} was sent before with another body",
             hint="send a new key for a new command, or the same body to be answered as before",
+            reason="key_reused",
         )
     return _receipt(first, replayed=True)
 

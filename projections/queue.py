@@ -52,8 +52,9 @@ class Page:
 def page(project: Project, wanted: Filter, *, order: Order, revision: int, limit: int, after: Key = ()) -> Page:
     """Return the first `limit` tickets behind `after`, as the queue was at the revision."""
     key = ORDERS[order](project, revision)
-    found = [(key(t), t) for t in project.tickets.values() if wanted.admits(t, revision)]
-    ahead = nsmallest(limit + 1, (entry for entry in found if entry[0] > after))
+    found = [ticket for ticket in project.tickets.values() if wanted.admits(ticket, revision)]
+    keyed = ((key(ticket), ticket) for ticket in found)  # one at a time: thousands would set off a garbage collection
+    ahead = nsmallest(limit + 1, (entry for entry in keyed if entry[0] > after))
     more = len(ahead) > limit
     return Page(tuple(ticket for _, ticket in ahead[:limit]), ahead[limit - 1][0] if more else None, len(found))
 

@@ -154,7 +154,7 @@ def _stands(title: str, row: Told | None, metric: str) -> str:
 
 def _remedies(incumbent: Told) -> Iterator[str]:
     yield f"see why: `falsify why {incumbent['losses'][0]['id']}`"
-    yield "promote what stands: `falsify node list`, then `falsify decision commit NODE --action PROMOTE ...`"
+    yield "promote what stands, out of `falsify node list`: `falsify decision commit NODE --action PROMOTE`"
     yield "or go back to the last incumbent that stands: `falsify decision rollback`"
 
 

@@ -45,7 +45,8 @@ def enveloped(told: Told, render: Callable[[Any], Iterable[str]], *, dry_run: bo
 def warned(told: Told) -> Iterator[str]:
     """Render the warnings of an envelope."""
     for warning in told.get("warnings", ()):
-        yield click.style(f"! {seen(warning if isinstance(warning, str) else str(warning))}", fg="yellow")
+        head, *rest = wrapped(seen(warning if isinstance(warning, str) else str(warning)), indent=2)
+        yield from (click.style(line, fg="yellow") for line in (f"! {head.lstrip()}", *rest))
 
 
 def _waiting(approval: Told) -> Iterator[str]:
@@ -113,7 +114,8 @@ def ticket(told: Told) -> Iterator[str]:
 def claimed(told: Told) -> Iterator[str]:
     """Render a claim."""
     row = told["ticket"]
-    yield f"{click.style(row['id'], bold=True)}  {state(row['status'])} by {row['claimed_by']}: {seen(row['title'], 60)}"
+    head = f"{click.style(row['id'], bold=True)}  {state(row['status'])}"
+    yield f"{head} by {row['claimed_by']}: {seen(row['title'], 60)}"
     yield click.style(f"  next: `falsify ticket materialize {row['id']} --set KEY=VALUE`", dim=True)
 
 
@@ -271,8 +273,9 @@ def committed(told: Told) -> Iterator[str]:
 def lost(losses: Iterable[Told]) -> Iterator[str]:
     """Render what took something away."""
     for loss in losses:
-        by = f" by {loss['by']}" if loss["by"] and loss["state"] in {"refuted", "superseded"} else ""
-        yield f"  {mark(loss['state'])} {loss['id']} is {loss['state']}{by}: {seen(loss['because'])}"
+        head, *rest = wrapped(f"{loss['id']} is {loss['state']}: {seen(loss['because'])}", indent=4)
+        yield f"  {mark(loss['state'])} {head.lstrip()}"
+        yield from rest
 
 
 # --- evidence -------------------------------------------------------------------------------------------------
@@ -318,7 +321,7 @@ def exhibit(told: Told) -> Iterator[str]:
         ("type", told["media_type"]),
         ("size", f"{told['size']:,} bytes"),
         ("sha256", told["sha256"]),
-        ("file", Styled(click.style(seen(told["fault"]), fg="red")) if told["fault"] else told["path"]),
+        ("file", Styled(click.style(seen(told["fault"]), fg="red")) if told["fault"] else Styled(seen(told["path"]))),
     )
     if told["preview"]:
         yield ""
@@ -336,13 +339,18 @@ class Styled(str):
 
 def fields(*pairs: tuple[str, str | None]) -> Iterator[str]:
     """Render names with their values, those that have one; what is not Styled is made harmless, and wrapped."""
-    width = max(len(name) for name, _ in pairs)
-    for name, value in pairs:
-        if not value:
-            continue
-        lines = [value] if isinstance(value, Styled) else textwrap.wrap(seen(value), WIDTH - width - 4)
-        for first, line in zip((name, *[""] * len(lines)), lines, strict=False):
-            yield f"  {first:<{width}}  {line}"
+    there = [(name, value) for name, value in pairs if value]
+    width = max((len(name) for name, _ in there), default=0)
+    for name, value in there:
+        head, *rest = [value] if isinstance(value, Styled) else wrapped(seen(value), indent=width + 4)
+        yield f"  {name:<{width}}  {head.lstrip()}"
+        yield from rest
+
+
+def wrapped(line: str, *, indent: int) -> list[str]:
+    """Return a line as several, indented, that fit into the columns; at least one."""
+    margin = " " * indent
+    return textwrap.wrap(line, WIDTH, initial_indent=margin, subsequent_indent=margin) or [margin]
 
 
 def seen(text: str, width: int = 0) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from falsify import join
 from falsify.belief.graph import BeliefGraph
 from falsify.belief.graph import evolve as evolve_beliefs
+from falsify.belief.revision import remark
 from falsify.errors import ConflictError, FalsifyError, NotFoundError, StaleRevisionError
 from falsify.events import Event, Recorded
 from falsify.identity import require_person
@@ -162,6 +163,7 @@ class Workbench:
         Approved again, it is told what was done.
         """
         require_person(caller, "approve anything")
+        note = remark(note, what="the note")
 
         def decide(sight: Sight) -> tuple[list[Event], Callable[[Sight], Envelope]]:
             approval = approvals.approval_of(sight.project, approval_id)
@@ -178,6 +180,7 @@ class Workbench:
 
     def reject(self, approval_id: str, *, caller: str, reason: str) -> Answer:
         """Refuse what was asked for."""
+        reason = remark(reason, what="the reason")
 
         def decide(sight: Sight) -> tuple[list[Event], Callable[[Sight], Envelope]]:
             events: list[Event] = [*approvals.reject(sight.project, approval_id, reason=reason, caller=caller)]
@@ -313,14 +316,17 @@ def _request(work: Work, sight: Sight, events: Sequence[Event]) -> ApprovalReque
 
 
 def _same(approval: Approval, asked: ApprovalRequested) -> bool:
-    """Return whether the caller waits for this very thing already."""
+    """Return whether the caller waits for this very thing already, and it can still be carried out."""
     known = approval.request
-    return approval.status == "pending" and (known.digest, known.asked_by) == (asked.digest, asked.asked_by)
+    told = (known.digest, known.asked_by, known.facts)
+    return approval.status == "pending" and told == (asked.digest, asked.asked_by, asked.facts)
 
 
 def _still(work: Work, approval: Approval, sight: Sight) -> Work:
     """Return the command if all it relied on still holds and it can still be carried out."""
     changed = approvals.broken(sight.project, approval, sight.unsound)
+    if approvals.digest(work.tool, work.arguments) != approval.request.digest:
+        changed = [*changed, "its arguments are read otherwise than when it was asked for"]
     if not changed:
         try:
             work.decide(replace(sight, caller=approval.request.asked_by))

@@ -72,6 +72,16 @@ def block_the_node(world):
     world.record(lambda s: [*nodes.block_node(s.project, "N-2", reason="no", caller=OWNER)])
 
 
+def test_what_cannot_be_carried_out_any_more_can_be_asked_for_anew(world):
+    arguments = world.ready_for(MATERIALIZE)
+    first = world.act(MATERIALIZE, caller=ALICE, **arguments)
+    same = world.act(MATERIALIZE, caller=ALICE, **arguments)
+    promote_another(world)
+    second = world.act(MATERIALIZE, caller=ALICE, **arguments)
+    assert same["approval"]["id"] == first["approval"]["id"] != second["approval"]["id"]
+    assert second["status"] == "approval_required"
+
+
 def spend_the_budget(world):
     while world.project.contract.budget_runs > world.project.runs_spent:
         width = 10 + len(world.project.nodes)

@@ -178,3 +178,17 @@ def admits(key, value):
     except InvalidInputError:
         return False
     return True
+
+
+@pytest.mark.parametrize("text", ["k=float:(5,5]", "k=int:(5,5.5]", "k=int:[0.2,0.8]"])
+def test_an_interval_that_admits_nothing_is_refused(text):
+    assert refused(parse_key, text) == ("invalid_request", "")
+
+
+def test_an_interval_is_told_with_all_its_digits():
+    assert parse_key("k=int:[1,123456789]").interval == "[1, 123456789]"
+    assert parse_key("k=float:(0.0000001,2.5]").interval == "(1e-07, 2.5]"
+
+
+def test_a_number_that_no_float_can_hold_is_out_of_range():
+    assert refused(parse_key("k=int:[1,512]").admit, 10**400) == ("invalid_request", "out_of_range")

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -12,6 +11,8 @@ from falsify.artifacts import ArtifactStore
 from falsify.join import Finish, succeed_run
 from falsify.workbench import runs
 from falsify.workbench.events import Exhibit
+from surfaces.commands.project import TERMS as TERMS_OF_HELP
+from surfaces.contract_file import DEFAULTS, TRAINER_METRIC
 from surfaces.workbench import Workbench
 from surfaces.workspace import Workspace
 
@@ -56,38 +57,55 @@ def falsify(root, capfd, monkeypatch):
     return run
 
 
-@pytest.fixture
-def project(falsify):
+@pytest.fixture(scope="module")
+def stages(tmp_path_factory):
+    """The life of a project: a workspace for each stage, to be copied."""
+    root = tmp_path_factory.mktemp("stages") / "lab"
+    made = {}
+
+    def falsify(*words):
+        code = cli.run(["-w", str(root), "--project", "p1", *words])
+        return code, "", ""
+
+    def keep(name):
+        made[name] = root.parent / name
+        shutil.copytree(root, made[name])
+
+    assert cli.run(["init", str(root)]) == 0
     assert falsify("project", "create", "p1", *TERMS, "--mode", "MANUAL")[0] == 0
-
-
-@pytest.fixture
-def measured(root, falsify, project):
-    """A project whose baseline measured 0.8."""
+    keep("project")
     assert falsify("project", "baseline")[0] == 0
     freeze(root, "R-1", 0.8)
-
-
-@pytest.fixture
-def branched(root, falsify, measured):
-    """A project with a node N-2 of ticket T-1, which measured 0.9."""
+    keep("measured")
     branch(falsify)
     queue(root, "N-2")
     freeze(root, "R-2", 0.9)
-
-
-@pytest.fixture
-def promoted(falsify, branched):
-    """A project whose incumbent is N-2."""
+    keep("branched")
     assert falsify(*commit("N-2"))[0] == 0
-
-
-@pytest.fixture
-def undermined(root, falsify, promoted):
-    """A project whose incumbent N-2 could not be reproduced."""
+    keep("promoted")
     branch(falsify, *AGAIN, ticket="T-2", changes=())
     queue(root, "N-3")
     freeze(root, "R-3", 0.8)
+    keep("undermined")
+    return made
+
+
+def at(stage, what):
+    """Return a fixture: the workspace at a stage of the project's life."""
+
+    def copied(root, stages):
+        shutil.rmtree(root)
+        shutil.copytree(stages[stage], root)
+
+    copied.__doc__ = what
+    return pytest.fixture(copied, name=stage)
+
+
+project = at("project", "A project of which only the contract is there.")
+measured = at("measured", "A project whose baseline N-1 measured 0.8.")
+branched = at("branched", "A project with a node N-2 of ticket T-1, which measured 0.9.")
+promoted = at("promoted", "A project whose incumbent is N-2.")
+undermined = at("undermined", "A project whose incumbent N-2 could not be reproduced by N-3.")
 
 
 def branch(falsify, *words, ticket="T-1", changes=("--set", "hidden_width=32")):
@@ -173,10 +191,10 @@ def revision(root):
 # --- projects -------------------------------------------------------------------------------------------------
 
 CONTRACT = """\
-  metric    val_acc, maximize
-  counts    from an effect of 0.01, above a noise floor of 0.02; a reproduction may differ by 0.02
-  budget    6 runs, 600 s in all, 60 s each at most
-  runs by   executor builtin, seed 0
+  metric   val_acc, maximize
+  counts   from an effect of 0.01, above a noise floor of 0.02; a reproduction may differ by 0.02
+  budget   6 runs, 600 s in all, 60 s each at most
+  runs by  executor builtin, seed 0
   key                  may be                     baseline
   hidden_width         int in [1, 64]             8
   activation           tanh, relu, gelu, sigmoid  tanh
@@ -225,7 +243,7 @@ def test_where_a_project_stands_is_told_to_a_stranger(falsify, promoted):
     shown = lines(falsify("project", "show"))
     digest = shown[3].split()[-1]
     assert shown[:3] == [f"p1  {OBJECTIVE}", "mode MANUAL: agents ask before everything they do", ""]
-    assert shown[3:-6] == [
+    assert shown[3:-5] == [
         f"Contract  frozen, {digest}",
         *CONTRACT,
         "",
@@ -237,9 +255,9 @@ def test_where_a_project_stands_is_told_to_a_stranger(falsify, promoted):
         "  seconds  █░░░░░░░░░░░░░░░░░░░░░░░  4 of 600 used",
         "Queue  1 COMPLETED",
         "",
+        "Lately",
     ]
-    assert [line[22:] for line in shown[-6:]] == [
-        "",
+    assert [line[24:] for line in shown[-5:]] == [
         "owner  T-1 is completed: D-1: PROMOTE",
         "owner  D-1: PROMOTE N-2, IMPROVED; the incumbent is N-2",
         "worker  N-2 is frozen: val_acc 0.9",
@@ -251,14 +269,14 @@ def test_where_a_project_stands_is_told_to_a_stranger(falsify, promoted):
 def test_an_incumbent_that_rests_on_refuted_evidence_is_warned_of_with_what_to_do(falsify, undermined):
     shown = lines(falsify("project", "show"))
     start = next(index for index, line in enumerate(shown) if line.startswith("Incumbent"))
-    because = "0.8 against 0.9: a difference of 0.1, and the tolerance is 0.02"
-    assert shown[start : start + 7] == [
+    assert shown[start : start + 8] == [
         "Incumbent  N-2  val_acc ✗ 0.9 (refuted), D-1 · forgotten",
         "! the incumbent N-2 rests on evidence that is refuted",
         "  · D-1 is forgotten: it rests on R-2",
-        f"  ✗ R-2 is refuted by R-3: {because}",
+        "  ✗ R-2 is refuted: R-3 contradicts it: 0.8 against 0.9: a difference of 0.1, and the tolerance is",
+        "    0.02",
         "  • see why: `falsify why D-1`",
-        "  • promote what stands: `falsify node list`, then `falsify decision commit NODE --action PROMOTE ...`",
+        "  • promote what stands, out of `falsify node list`: `falsify decision commit NODE --action PROMOTE`",
         "  • or go back to the last incumbent that stands: `falsify decision rollback`",
     ]
 
@@ -308,8 +326,6 @@ def test_a_file_cannot_amend_what_is_no_part_of_the_contract(falsify, project, t
 
 
 def test_the_mode_is_changed_with_what_that_opens(falsify, measured):
-    rounds = json.dumps({"tickets": []})
-    assert rounds
     assert lines(falsify("project", "mode", "COPILOT", "--reason", "trust")) == ["the mode is COPILOT; it was MANUAL"]
     assert lines(falsify("project", "mode", "COPILOT")) == ["nothing changed: it was so already"]
 
@@ -333,13 +349,34 @@ def test_the_baseline_can_be_registered_without_a_run_and_run_later(falsify, pro
     assert (answer["run_id"], answer["node"]["id"]) == ("R-1", "N-1")
 
 
+SCRIPT = """\
+import json, os
+with open(os.environ["FALSIFY_METRICS"], "a") as metrics:
+    metrics.write(json.dumps({"score": json.load(open(os.environ["FALSIFY_CONFIG"]))["rate"]}) + "\\n")
+"""
+
+
+@pytest.mark.parametrize("queued", [False, True], ids=["at once", "queued before"])
+def test_the_baseline_is_waited_for_and_is_the_first_incumbent(falsify, root, queued):
+    (root / "score.py").write_text(SCRIPT, encoding="utf-8")
+    table = '[executor.mine]\nargv = ["{python}", "score.py"]\n[executor.mine.keys]\nrate = "float:(0,10]"\n'
+    (root / "falsify.toml").write_text(table, encoding="utf-8")
+    own = ("--executor", "mine", "--metric", "score", "--set", "rate=2.5", "--mode", "MANUAL")
+    assert falsify("project", "create", "p1", "--objective", OBJECTIVE, *own)[0] == 0
+    if queued:
+        falsify("project", "baseline")
+    run = told(falsify("project", "baseline", "--wait", "--json"))["result"]
+    assert (run["id"], run["status"], run["metrics"]) == ("R-1", "SUCCEEDED", {"score": 2.5})
+    assert told(falsify("project", "show", "--json"))["result"]["incumbent"]["value"] == 2.5
+
+
 # --- tickets --------------------------------------------------------------------------------------------------
 
 
 def test_a_ticket_goes_from_an_idea_to_a_node(falsify, measured):
     assert lines(falsify("ticket", "create", *IDEA)) == [
         "T-1  QUEUED  experiment: A wider layer",
-        "! T-1 cannot be claimed until a person makes them eligible",
+        "! not to be claimed yet: T-1; each waits until a person makes it eligible",
     ]
     assert lines(falsify("ticket", "eligible", "T-1")) == ["T-1 is eligible: owner said so"]
     assert lines(falsify("ticket", "claim", "T-1", "--reason", "it is first")) == [
@@ -348,7 +385,7 @@ def test_a_ticket_goes_from_an_idea_to_a_node(falsify, measured):
     ]
     assert lines(falsify("ticket", "materialize", "T-1", "--set", "hidden_width=32")) == [
         "N-2  READY  from N-1: hidden_width 32",
-        "  next: `falsify run start N-2 --wait`",
+        "  next: `falsify run start N-2 --reason WHY --wait`",
     ]
 
 
@@ -364,7 +401,6 @@ def test_all_of_a_ticket_is_shown(falsify, branched):
         f"  rank         {rank(falsify, 'T-1'):g} points (priority 0)",
         "  claimed      owner: it is first",
         "  node         N-2",
-        "  note         owner said so",
         "  was          QUEUED at {}, ELIGIBLE at {}, CLAIMED at {}, MATERIALIZED at {}".format(*history),
     ]
 
@@ -491,8 +527,8 @@ def test_all_of_a_node_is_shown(falsify, promoted):
         "  from       N-1",
         "  ticket     T-1",
         "  changes    hidden_width 32",
-        "  config     hidden_width 32, activation tanh, optimizer adam, learning_rate 0.01, l2 0,",
-        "             batch_size 32, schedule constant, warmup_fraction 0, dataset spirals, points 600,",
+        "  config     hidden_width 32, activation tanh, optimizer adam, learning_rate 0.01, l2 0, batch_size",
+        "             32, schedule constant, warmup_fraction 0, dataset spirals, points 600, noise 0.2,",
     ]
     assert shown[-6:] == [
         "  decision   D-1 PROMOTE, IMPROVED",
@@ -518,7 +554,7 @@ def test_two_nodes_are_held_against_each_other(falsify, branched):
     ]
     assert lines(falsify("node", "compare", "N-1", "N-2"))[2] == "  val_acc       0.8  0.9  -0.1"
     assert lines(falsify("node", "compare", "N-2", "--against", "parent", "--metric", "val_loss"))[-1] == (
-        "  the numbers say no verdict: the contract's thresholds and direction are those of the primary metric"
+        "  no verdict: the contract's thresholds and direction are those of the primary metric"
     )
 
 
@@ -535,7 +571,7 @@ def test_a_promotion_moves_the_incumbent_and_is_listed(falsify, branched):
     assert lines(falsify(*commit("N-2"))) == [
         "● D-1  promote N-2, IMPROVED",
         "  ● the incumbent is N-2; it was N-1",
-        "  T-1 is COMPLETED",
+        "  T-1 is completed",
     ]
     assert lines(falsify("decision", "list")) == [
         "id     node  action   verdict   measured         by     rationale",
@@ -553,7 +589,8 @@ def test_all_of_a_decision_is_shown_with_what_killed_it(falsify, undermined):
         "  by         owner",
         "  incumbent  it was N-1",
         "  · D-1 is forgotten: it rests on R-2",
-        "  ✗ R-2 is refuted by R-3: 0.8 against 0.9: a difference of 0.1, and the tolerance is 0.02",
+        "  ✗ R-2 is refuted: R-3 contradicts it: 0.8 against 0.9: a difference of 0.1, and the tolerance is",
+        "    0.02",
         "  the whole chain: `falsify why D-1`",
     ]
     assert "R-3" in falsify("why", "D-1")[1]
@@ -715,7 +752,7 @@ def test_an_agent_works_by_itself_as_far_as_the_mode_lets_it(falsify, root, meas
     assert [(t["source"], t["status"]) for t in created] == [("agent", "ELIGIBLE")]
     assert falsify("ticket", "claim", "T-1", "--reason", "mine", actor=AGENT)[0] == 0
     made = told(falsify("ticket", "materialize", "T-1", "--set", "hidden_width=32", "--json", actor=AGENT))["result"]
-    assert (made["node"]["id"], made["node"]["mutation"]) == ("N-2", {"hidden_width": 32})
+    assert (made["node"]["id"], made["node"]["config_mutation"]) == ("N-2", {"hidden_width": 32})
     queue(root, "N-2")
     freeze(root, "R-2", 0.9)
     assert falsify(*commit("N-2"), actor=AGENT)[0] == 5
@@ -771,7 +808,7 @@ MISSING = "/nowhere/at/all.toml"
 BAD = [
     (["project", "create"], errors.InvalidInputError, "the project needs an ID"),
     (["project", "create", "p9"], errors.InvalidInputError, "--objective TEXT"),
-    (["project", "create", "a b", *TERMS], errors.NotFoundError, "there is no project a b"),
+    (["project", "create", "a b", *TERMS], errors.InvalidInputError, "cannot be the id of a project"),
     (["project", "create", "p1", *TERMS], errors.ConflictError, "there is a project p1 already"),
     (["project", "create", "p9", *TERMS, "--parent", "p8"], errors.NotFoundError, "there is no project p8"),
     (["project", "create", "p9", *TERMS, "--executor", "x"], errors.NotFoundError, "there is no executor 'x'"),
@@ -819,7 +856,7 @@ BAD = [
     (["evidence", "attach", "N-9", __file__, "--kind", "analysis"], errors.NotFoundError, "there is no node"),
     (["evidence", "attach", "N-2", MISSING, "--kind", "analysis"], errors.NotFoundError, "cannot be read"),
     (["evidence", "attach", "N-2", __file__, "--kind", "analysis", "--name", "a\nb"], errors.InvalidInputError, "name"),
-    (["evidence", "attach", "N-2", "/dev/null", "--kind", "analysis"], errors.InvalidInputError, "the file has 0 bytes"),
+    (["evidence", "attach", "N-2", "/dev/null", "--kind", "analysis"], errors.InvalidInputError, "has 0 bytes"),
 ]  # fmt: skip
 
 
@@ -891,10 +928,18 @@ def test_every_reading_command_prints_one_json_document_and_writes_nothing(falsi
     assert revision(root) == before
 
 
+def test_the_help_of_a_contract_tells_the_defaults_that_hold():
+    told_ = {name.removeprefix("--").replace("-", "_"): default for name, _, _, default in TERMS_OF_HELP}
+    known = {"metric": TRAINER_METRIC, **DEFAULTS, "required_evidence": "none"}
+    assert {name: told_[name] for name in known} == {
+        name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in known.items()
+    }
+    assert told_.keys() - known.keys() == {"noise_floor", "tolerance", "mutable", "set"}
+
+
 def test_every_command_of_research_says_what_it_does(falsify):
     for group in ("project", "ticket", "node", "decision", "evidence"):
         code, out, _ = falsify(group, "--help")
         assert (code, "Commands:" in out) == (0, True)
     out = falsify("project", "create", "--help")[1]
     assert 'mutable = ["hidden_width=int:[4,64]", "learning_rate"]' in out
-    assert Path(__file__).exists()

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from falsify.errors import UnavailableError
@@ -323,30 +323,23 @@ def test_a_caller_who_is_nobody_is_an_invalid_request(copilot):
         assert told["status"] == "invalid_request"
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.fixture(scope="module")
+def autonomous(tmp_path_factory):
+    """Return one world for all examples: whatever one of them did, the next must be answered."""
+    return World(memory(tmp_path_factory.mktemp("autonomous")), "AUTORESEARCH")
+
+
+@settings(max_examples=300)
 @given(
-    tool=st.sampled_from([*CATALOGUE, "falsify.nothing", ""]),
-    sent=st.data(),
-    caller=st.sampled_from([ALICE, OWNER]),
+    sent=st.data(), tool=st.sampled_from([*CATALOGUE, "falsify.nothing", ""]), caller=st.sampled_from([ALICE, OWNER])
 )
-def test_whatever_is_sent_the_answer_is_an_envelope(tmp_path, tool, sent, caller):
-    world = _fuzzed(tmp_path)
+def test_whatever_is_sent_the_answer_is_an_envelope(autonomous, sent, tool, caller):
     arguments = sent.draw(st.one_of(near(PUBLISHED[tool]), anything) if tool in PUBLISHED else anything)
     if isinstance(arguments, dict) and sent.draw(st.booleans()):
         arguments |= {"project_id": "p1"}
-    told = json.loads(world.send(tool, arguments, caller=caller))
+    told = json.loads(autonomous.send(tool, arguments, caller=caller))
     assert conforms(OUTPUT_SCHEMA, told)
     assert told["status"] in STATUSES
-
-
-_WORLDS: dict[str, World] = {}
-
-
-def _fuzzed(root) -> World:
-    """Return one world for all examples."""
-    if str(root) not in _WORLDS:
-        _WORLDS[str(root)] = World(memory(root), "AUTORESEARCH")
-    return _WORLDS[str(root)]
 
 
 # --- not_found ------------------------------------------------------------------------------------------------
@@ -358,7 +351,7 @@ def _fuzzed(root) -> World:
         (CLAIM, {"ticket_id": "T-99"}, "no_ticket"),
         (MATERIALIZE, {"ticket_id": "T-99"}, "no_ticket"),
         (MATERIALIZE, {"parent_node_id": "N-99"}, "no_node"),
-        (MATERIALIZE, {"round_id": "round-99"}, "not_found"),
+        (MATERIALIZE, {"round_id": "round-99"}, "no_round"),
         (START, {"node_id": "N-99"}, "no_node"),
         (CANCEL, {"run_id": "R-99"}, "no_run"),
         (COMMIT, {"node_id": "N-99"}, "no_node"),

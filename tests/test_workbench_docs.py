@@ -37,6 +37,7 @@ ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "workbench.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXAMPLES = ROOT / "docs" / "examples"
+RESEARCH = ("project", "ticket", "node", "run", "worker", "evidence", "decision", "approvals", "tools", "call")
 GUARDED = ("PYTHONPATH", "FALSIFY_TEST_NETWORK")  # what keeps the tests' own children off the network
 
 
@@ -272,11 +273,13 @@ def reasons():
 
 
 def modules():
+    """Return the files that research is made of: other contexts refuse in words of their own."""
     names = ("join", "config_keys", "identity", "errors", "log")
+    surfaces = sorted((ROOT / "surfaces").rglob("*.py"))
     return [
         *sorted((ROOT / "falsify" / "workbench").glob("*.py")),
         *(ROOT / "falsify" / f"{name}.py" for name in names),
-        *sorted((ROOT / "surfaces").rglob("*.py")),
+        *(path for path in surfaces if "brain" not in path.read_text(encoding="utf-8")),
     ]
 
 
@@ -348,6 +351,18 @@ def unknown(words):
     return f"falsify {' '.join(words)}: there is no {', '.join(missing)}" if missing else ""
 
 
+def test_every_command_of_research_is_in_the_list():
+    rows = [coded(row[0]) for row in table("### The commands", "command")]
+    told = {name.removeprefix("falsify "): set(below) for name, *below in rows}
+    assert told == {name: set(commands_below(name)) for name in RESEARCH}
+
+
+def commands_below(name):
+    context = click.Context(cli.cli)
+    command = cli.cli.get_command(context, name)
+    return command.list_commands(context) if isinstance(command, click.Group) else []
+
+
 def test_every_tool_that_the_page_names_exists():
     named = {*re.findall(r"`(falsify\.\w+\.\w+)", PAGE)}
     assert named - {*WORKBENCH_INPUTS} == set()
@@ -358,15 +373,10 @@ def test_every_tool_that_the_page_names_exists():
 
 
 def test_the_page_shows_the_files_that_are_beside_it():
-    shown = [*blocks("toml"), *blocks("python")]
-    assert [path.name for path in sorted(EXAMPLES.iterdir()) if path.suffix in {".py", ".toml"}] == [
-        "falsify.toml",
-        "ring.toml",
-        "train.py",
-    ]
-    for path in sorted(EXAMPLES.iterdir()):
-        if path.suffix in {".py", ".toml"}:
-            assert path.read_text(encoding="utf-8") in shown
+    files = {path.name: path.read_text(encoding="utf-8") for path in EXAMPLES.iterdir() if path.is_file()}
+    assert sorted(files) == ["falsify.toml", "reproduce.json", "ring.toml", "train.py"]
+    shown = [*blocks("toml"), *blocks("python"), *blocks("json")]
+    assert [name for name, text in files.items() if text not in shown] == []
 
 
 def test_every_toml_of_the_page_is_a_contract_or_settings_that_can_be_read(tmp_path):
@@ -406,7 +416,7 @@ def measure(executor, folder, **config):
 
 
 def test_the_example_contract_is_one_that_its_executor_can_keep(ring, tmp_path):
-    drawn = draw_up(read_terms(tmp_path / "ring.toml"), executor_of={"ring": ring}.__getitem__, root=tmp_path)
+    drawn = draw_up(read_terms(tmp_path / "ring.toml"), executor=ring, root=tmp_path)
     assert (drawn.metric, drawn.executor, dict(drawn.base)) == (
         "val_acc",
         "ring",
@@ -431,6 +441,102 @@ def test_the_example_script_is_as_short_as_the_page_says():
     lines = (EXAMPLES / "train.py").read_text(encoding="utf-8").splitlines()
     body = [line for line in lines if line and not line.startswith(("import ", "from ", '"""'))]
     assert len(body) <= 20
+
+
+# --- the first project ----------------------------------------------------------------------------------------
+
+
+def tour():
+    """Yield what is below "A first project", in order: lines for a shell, what is printed, and what is answered."""
+    parts = re.findall(r"^```(\w+)\n(.*?)^```$", section("## A first project"), re.MULTILINE | re.DOTALL)
+    for kind, text in parts:
+        yield kind, text.replace("\\\n", " ") if kind == "sh" else text
+
+
+def test_the_first_project_goes_as_the_page_says(tmp_path, monkeypatch, capfd):
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FALSIFY_PROJECT", "")  # so that it is as before afterwards
+    monkeypatch.setenv("COLUMNS", "100")
+    printed, codes = "", []
+    for kind, text in tour():
+        match kind:
+            case "sh":
+                for line in text.splitlines():
+                    codes += play(shlex.split(line, comments=True), monkeypatch)
+                printed = capfd.readouterr().out
+            case "text":
+                assert unseen(text, printed) == []
+            case "json" if "ok" in json.loads(text):
+                assert told(json.loads(text), within=json.loads(printed.splitlines()[-1]))
+    assert codes == [0] * 16 + [5] + [0] * 8
+    assert cli.run(["why", "D-1"]) == 0
+    assert unseen(chains()[0], capfd.readouterr().out) == []
+
+
+def chains():
+    """Return what the page shows of deaths: the chain of a reproduction, and what a fact comes to."""
+    return re.findall(r"^```text\n(.*?)^```$", section("## Research and beliefs"), re.MULTILINE | re.DOTALL)
+
+
+def unseen(shown, printed):
+    """Return the lines of the page that were not printed; lines may break elsewhere, and other days are no matter."""
+    seen = plain(printed)
+    return [line for line in shown.splitlines() if plain(line) not in seen and not line.startswith("$ ")]
+
+
+def plain(text):
+    without_tree = re.sub(r"[│└├─]", " ", text)
+    return " ".join(re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "DATE", without_tree).split())
+
+
+def test_a_charge_against_the_data_kills_the_promotion_as_the_page_says(tmp_path, monkeypatch, capfd):
+    assert cli.run(["init", str(tmp_path / "lab")]) == 0
+    monkeypatch.chdir(tmp_path / "lab")
+    monkeypatch.setenv("FALSIFY_PROJECT", "spirals")
+    small = ["--set", "dataset=spirals", "--set", "points=40", "--set", "epochs=1"]
+    for words in (
+        ["project", "create", "spirals", "--objective", "Which settings classify the spirals best?", *small],
+        ["project", "baseline"],
+        ["worker", "--once"],
+        ["ticket", "create", "--title", "Wider", "--hypothesis", "Wider is better.", "--instruction", "Set it to 64."],
+        ["ticket", "eligible", "T-1"],
+        ["ticket", "claim", "T-1", "--reason", "the only one"],
+        ["ticket", "materialize", "T-1", "--set", "hidden_width=64"],
+        ["run", "start", "N-2", "--reason", "measure it", "--wait"],
+        ["decision", "commit", "N-2", "--verdict=INCONCLUSIVE", "--action=PROMOTE", "--rationale", "To see it fall."],
+    ):
+        assert cli.run(words) == 0, capfd.readouterr().err
+    capfd.readouterr()
+    assert cli.run(commands(chains()[1].removeprefix("$ ").join(["```sh\n", "```\n"]))[0]) == 0
+    assert unseen(chains()[1], capfd.readouterr().out) == []
+    assert cli.run(["retract", "F"]) == 0
+    assert "D-1 lives again" in capfd.readouterr().out
+
+
+def told(part, *, within):
+    """Return whether a document says all that its excerpt says."""
+    if isinstance(part, dict):
+        return all(name in within and told(value, within=within[name]) for name, value in part.items())
+    return part == within
+
+
+def play(line, monkeypatch):
+    """Carry out a line of a shell, and return the exit codes of its commands."""
+    codes = [cli.run(words) for words in each_command(line)]
+    match line:
+        case ["cp", source, "."]:
+            for path in Path(source).parent.glob("*"):
+                shutil.copy(path, ".")
+        case ["export", assignment]:
+            monkeypatch.setenv(*assignment.split("=", 1))
+        case [*_, "cd", folder]:
+            monkeypatch.chdir(folder)
+        case ["falsify", *_] | []:
+            pass
+        case _:
+            raise AssertionError(f"the test cannot play {line}")
+    return codes
 
 
 # --- the page itself ------------------------------------------------------------------------------------------

@@ -510,6 +510,6 @@ class Laboratory(RuleBasedStateMachine):
 
 
 Laboratory.TestCase.settings = settings(
-    max_examples=12, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=20, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
 )
 TestLaboratory = Laboratory.TestCase

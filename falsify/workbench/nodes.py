@@ -63,7 +63,9 @@ def materialize(
     ticket = ticket_of(project, ticket_id)
     _check_claim(ticket, caller)
     if round_id and round_id not in project.rounds:
-        raise NotFoundError(f"there is no round {round_id!r}", hint="leave it out to stay in the ticket's own round")
+        raise NotFoundError(
+            f"there is no round {round_id!r}", hint="leave it out to stay in the ticket's own round", reason="no_round"
+        )
     parent = _parent(project, ticket, parent_node_id, round_id or ticket.round_id)
     changes = _changes(contract, parent, mutation)
     config = {**parent.config, **changes}

@@ -15,7 +15,7 @@ Equal scores are in the order of creation.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from falsify.workbench.events import Source
@@ -45,14 +45,17 @@ def scorer(project: Project, revision: int) -> Callable[[Ticket], int]:
     names = tuple(key.name for key in project.contract.keys) if project.contract else ()
     untried = {name: UNTRIED // (1 + bisect_right(project.tries.get(name, ()), revision)) for name in names}
 
+    @cache  # thousands of tickets name the same few keys
+    def worth(region: tuple[str, ...]) -> int:
+        return sum(untried[name] for name in region) // len(region) if region else 0
+
     def score(ticket: Ticket) -> int:
-        region = named_keys(names, ticket.title, ticket.hypothesis, ticket.instruction)
         return (
             PINNED * ticket.pins.at(revision)
             + PRIORITY * ticket.priorities.at(revision)
             + SOURCE[ticket.source]
             + min(AGE * (revision - ticket.created_at), OLDEST)
-            + (sum(untried[name] for name in region) // len(region) if region else 0)
+            + worth(named_keys(names, ticket.title, ticket.hypothesis, ticket.instruction))
         )
 
     return score

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from surfaces.commands.session import Session, note, research, writes
+from surfaces.commands.session import Session, note, project_named, research, writes
 
 if TYPE_CHECKING:
     from falsify.workbench.events import Contract
@@ -20,36 +20,53 @@ F = TypeVar("F", bound=Callable[..., Any])
 MODES = ("MANUAL", "COPILOT", "AUTORESEARCH")
 
 
-def _terms(command: F) -> F:
-    """Give a command the options that make up a contract."""
-    options = (
-        click.option("--metric", help="What is measured: a metric that the executor reports.  [val_acc]"),
-        click.option("--direction", type=click.Choice(["maximize", "minimize"]), help="Which is better.  [maximize]"),
-        click.option("--min-effect", type=float, help="A smaller difference is neutral.  [0.005]"),
-        click.option("--noise-floor", type=float, help="So is one that chance makes.  [as --min-effect]"),
-        click.option("--tolerance", type=float, help="How far a reproduction may lie off.  [the larger of the two]"),
-        click.option(
-            "--mutable",
-            multiple=True,
-            metavar="KEY[=TYPE:RANGE]",
-            help="What experiments may change, within these bounds or the executor's own.  [all that it declares]",
-        ),
-        click.option(
-            "--set", "assignments", multiple=True, metavar="KEY=VALUE", help="The baseline's configuration, key by key."
-        ),
-        click.option("--seed", type=int, help="The seed of the first measurement of everything.  [0]"),
-        click.option("--executor", help="Who runs experiments: builtin, or a table of falsify.toml.  [builtin]"),
-        click.option("--budget-runs", type=int, help="How many runs there may be.  [20]"),
-        click.option("--budget-seconds", type=float, help="How many seconds they may take in all.  [3600]"),
-        click.option("--run-seconds", type=float, help="How many seconds a single one may take.  [300]"),
-        click.option("--required-evidence", multiple=True, metavar="KIND", help="What no verdict is given without."),
-        click.option(
-            "--from", "file", type=click.Path(path_type=Path), help="A TOML file that says it; options overrule it."
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+TERMS: tuple[tuple[str, dict[str, Any], str, str], ...] = (
+    ("--metric", {}, "What is measured: a metric that the executor reports.", "val_acc"),
+    ("--direction", {"type": click.Choice(["maximize", "minimize"])}, "Which is better.", "maximize"),
+    ("--min-effect", {"type": float}, "A smaller difference is neutral.", "0.005"),
+    ("--noise-floor", {"type": float}, "So is one that chance makes.", "as --min-effect"),
+    ("--tolerance", {"type": float}, "How far a reproduction may lie off.", "the larger of the two"),
+    (
+        "--mutable",
+        {"multiple": True, "metavar": "KEY[=TYPE:RANGE]"},
+        "What experiments may change, within these bounds or the executor's own; repeatable.",
+        "all that it declares",
+    ),
+    (
+        "--set",
+        {"multiple": True, "metavar": "KEY=VALUE"},
+        "The baseline's configuration, key by key; repeatable.",
+        "the executor's",
+    ),
+    ("--seed", {"type": int}, "The seed with which everything is measured first.", "0"),
+    ("--executor", {}, "Who runs experiments: builtin, or a table of falsify.toml.", "builtin"),
+    ("--budget-runs", {"type": int}, "How many runs there may be.", "20"),
+    ("--budget-seconds", {"type": float}, "How many seconds they may take in all.", "3600"),
+    ("--run-seconds", {"type": float}, "How many seconds a single one may take.", "300"),
+    (
+        "--required-evidence",
+        {"multiple": True, "metavar": "KIND"},
+        "What no verdict is given without; repeatable.",
+        "none",
+    ),
+)
+"""The options that make up a contract: name, how click reads it, its help, and what holds where it is not said."""
+
+
+def _terms(*, defaults: bool) -> Callable[[F], F]:
+    """Give a command the options that make up a contract; their help tells the defaults or not."""
+
+    def give(command: F) -> F:
+        path = click.Path(path_type=Path)
+        command = click.option("--from", "file", type=path, help="A TOML file that says it; options overrule it.")(
+            command
+        )
+        for name, how, what, default in reversed(TERMS):
+            named = (name, "assignments") if name == "--set" else (name,)
+            command = click.option(*named, **how, help=f"{what}  [{default}]" if defaults else what)(command)
+        return command
+
+    return give
 
 
 @click.group()
@@ -64,7 +81,7 @@ def project() -> None:
 @project.command()
 @click.argument("project_name", metavar="[ID]", required=False)
 @click.option("--objective", help="The question that it is to answer.")
-@_terms
+@_terms(defaults=True)
 @click.option("--mode", type=click.Choice(MODES), help="How much agents may do by themselves.  [COPILOT]")
 @click.option("--parent", metavar="ID", help="The project whose terms hold where nothing else is said.")
 @writes
@@ -112,7 +129,8 @@ def create(
             terms=_contract(workspace, terms, assignments, parent.contract if parent else None),
             parent=terms.parent or "",
         )
-        return session.perform(Workbench(workspace, terms.id, new=True), work, created, key=key, dry_run=dry_run)
+        workbench = Workbench(workspace, project_named(terms.id), new=True)
+        return session.perform(workbench, work, created, key=key, dry_run=dry_run)
 
 
 @project.command("list")
@@ -141,7 +159,7 @@ def show(session: Session, project_name: str | None) -> int:
 
 
 @project.command()
-@_terms
+@_terms(defaults=False)
 @writes
 @research
 def amend(

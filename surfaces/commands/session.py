@@ -147,6 +147,13 @@ class Session:
             yield from bar
 
 
+def project_named(name: str) -> str:
+    """Return the id of a project, or empty for none. Raises InvalidInputError for what cannot be one."""
+    if name and not re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", name):
+        raise InvalidInputError(f"{name!r} cannot be the id of a project", hint="use letters, digits, _ . and -")
+    return name
+
+
 def tool_input(tool: str, project_id: str, **arguments: Any) -> Any:
     """Return the input of a tool: its arguments without those that are None or empty. Raises InvalidInputError."""
     from surfaces.tools.catalogue import CATALOGUE
@@ -172,7 +179,7 @@ def common(command: F) -> F:
     def wrapped(*, workspace_folder: str | None, project_id: str | None, as_json: bool, **options: Any) -> Any:
         given = click.get_current_context().obj or {}
         folder, project = workspace_folder or given.get("folder"), project_id or given.get("project")
-        return command(Session(folder, as_json=as_json, project=_project(project)), **options)
+        return command(Session(folder, as_json=as_json, project=project_named(project or "")), **options)
 
     given = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")(wrapped)
     given = click.option("--project", "project_id", metavar="ID", help="The project.")(given)
@@ -224,12 +231,6 @@ def cutoff(epoch: int | None, position: int | None, as_of: str | None) -> "Cutof
     from replay.cutoff import Cutoff
 
     return Cutoff(epoch=epoch, position=position, as_of=as_of)
-
-
-def _project(name: str | None) -> str:
-    if name and not re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", name):
-        raise InvalidInputError(f"{name!r} cannot be the id of a project", hint="use letters, digits, _ . and -")
-    return name or ""
 
 
 def _dump(value: Any) -> bytes:

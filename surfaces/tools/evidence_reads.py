@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from falsify.executors.run_folder import RunFolder
 from falsify.workbench.contract import contract_of
 from falsify.workbench.project import Project, Run, StoredEvidence
 from falsify.workbench.runs import run_of
 from falsify.workbench.verdicts import node_of
 from projections.exhibits import exhibit_row, exhibits, run_log
 from projections.runs import Line, curves, last_values, run_row
+from surfaces.run_folders import folder_of
 from surfaces.tools import previews, suggestions
 from surfaces.tools.cursor import Cursor, seal
 from surfaces.tools.envelope import Envelope, NextAction
@@ -67,8 +67,8 @@ def _log(
 ) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
     """Return the end of a run's log: of its file while it goes on, of its evidence afterwards; and what is wrong."""
     if run.active:
-        folder = workbench.workspace.folder / "runs" / workbench.project_id / run.id
-        end = previews.tail_of(RunFolder(folder).log, limit)
+        place = folder_of(workbench.workspace.folder, workbench.project_id, run.id)
+        end = previews.tail_of(place.log, limit)
         return (_end(fence, end), ()) if end else (None, (f"{run.id} has printed nothing yet",))
     stored = run_log(project, run.id)
     if stored is None:

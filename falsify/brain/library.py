@@ -1,0 +1,151 @@
+"""The brain as it stands: the fold of its events.
+
+Of a page all versions are kept, each with when it became known, so that any date can be asked for.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from falsify.brain.events import (
+    AnswerGiven,
+    AnswerRated,
+    BrainEvent,
+    GovernanceApplied,
+    OrgAccepted,
+    PageMoved,
+    PageRecorded,
+    PageRemoved,
+    ProposalApproved,
+    ProposalRejected,
+    ProposalStaged,
+    SubjectErased,
+    TraceLogged,
+)
+from falsify.brain.org import EMPTY, Org, org_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """What a page said from `known_at` on; `text` is None where it was not there any more.
+
+    `position` is that of the record in the log, which tells versions of the same second apart.
+    """
+
+    rel_path: str
+    text: str | None
+    known_at: str
+    position: int
+    author: str
+    commit: str
+    moved_from: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """Something proposed; `status` is pending, approved or rejected."""
+
+    staged: ProposalStaged
+    status: str = "pending"
+    decided_by: str = ""
+    note: str = ""
+
+
+@dataclass(slots=True)
+class Library:
+    """All pages with their past, the org map, proposals, traces and answers. `revision` is that of the stream."""
+
+    revision: int = 0
+    org: Org = EMPTY
+    pages: dict[str, tuple[Version, ...]] = field(default_factory=dict)
+    proposals: dict[str, Proposal] = field(default_factory=dict)
+    operations: dict[str, GovernanceApplied] = field(default_factory=dict)
+    undone: set[str] = field(default_factory=set)
+    traces: dict[str, TraceLogged] = field(default_factory=dict)
+    answers: dict[str, AnswerGiven] = field(default_factory=dict)
+    ratings: dict[str, AnswerRated] = field(default_factory=dict)
+    erased: set[str] = field(default_factory=set)
+
+
+def evolve(library: Library, event: BrainEvent, position: int, revision: int) -> Library:
+    """Return the library after the event, changed in place."""
+    library.revision = revision
+    match event:
+        case PageRecorded():
+            _add(library, event.rel_path, event, event.text, position)
+        case PageMoved():
+            _add(library, event.rel_path, event, _text(library, event.was), position, moved_from=event.was)
+            _add(library, event.was, event, None, position)
+        case PageRemoved():
+            _add(library, event.rel_path, event, None, position)
+        case OrgAccepted():
+            library.org = org_of(event.org)
+        case GovernanceApplied():
+            library.org = org_of(event.org)
+            library.operations[event.operation_id] = event
+            if event.undoes:
+                library.undone.add(event.undoes)
+        case ProposalStaged():
+            library.proposals[event.proposal_id] = Proposal(staged=event)
+        case ProposalApproved():
+            known = library.proposals[event.proposal_id]
+            decided = Proposal(staged=known.staged, status="approved", decided_by=event.approved_by, note=event.note)
+            library.proposals[event.proposal_id] = decided
+        case ProposalRejected():
+            known = library.proposals[event.proposal_id]
+            decided = Proposal(staged=known.staged, status="rejected", decided_by=event.rejected_by, note=event.reason)
+            library.proposals[event.proposal_id] = decided
+        case TraceLogged():
+            library.traces[event.rel_path] = event
+        case AnswerGiven():
+            library.answers[event.answer_id] = event
+        case AnswerRated():
+            library.ratings[event.answer_id] = event
+        case SubjectErased():
+            library.erased.add(event.subject)
+        case _:
+            assert_never(event)
+    return library
+
+
+def current(library: Library) -> Iterator[Version]:
+    """Yield the present version of every page that is there, by path."""
+    for rel_path in sorted(library.pages):
+        version = library.pages[rel_path][-1]
+        if version.text is not None:
+            yield version
+
+
+def as_of(library: Library, known_at: str) -> Iterator[Version]:
+    """Yield the version of every page that was known then (`YYYY-MM-DDTHH:MM:SSZ`), by path."""
+    for rel_path in sorted(library.pages):
+        known = [v for v in library.pages[rel_path] if v.known_at <= known_at]
+        if known and known[-1].text is not None:
+            yield known[-1]
+
+
+def _add(
+    library: Library,
+    rel_path: str,
+    event: PageRecorded | PageMoved | PageRemoved,
+    text: str | None,
+    position: int,
+    *,
+    moved_from: str = "",
+) -> None:
+    """Put a version where it belongs by when it became known; a later record of the same second comes after."""
+    version = Version(
+        rel_path=rel_path,
+        text=text,
+        known_at=event.known_at,
+        position=position,
+        author=event.author,
+        commit=event.commit,
+        moved_from=moved_from,
+    )
+    past = (*library.pages.get(rel_path, ()), version)
+    library.pages[rel_path] = tuple(sorted(past, key=lambda v: (v.known_at, v.position)))
+
+
+def _text(library: Library, rel_path: str) -> str | None:
+    return library.pages[rel_path][-1].text
