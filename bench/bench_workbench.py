@@ -11,12 +11,14 @@ import argparse
 import gc
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from itertools import cycle, islice
 from pathlib import Path
 
 from research_history import OWNER, PROJECT, History, build, check
@@ -195,13 +197,21 @@ def print_memory(workspace: Workspace, reads, calls: int) -> None:
     for tool, arguments in turns * 10:
         ask(workspace, tool, arguments)
     before, full = footprint(), gc.get_stats()[2]["collections"]
-    slowest = max(seconds(lambda turn=turns[n % len(turns)]: ask(workspace, *turn)) for n in range(calls))
+    asked_in_turn = islice(cycle(turns), calls)
+    slowest = max(seconds(lambda t=tool, a=arguments: ask(workspace, t, a)) for tool, arguments in asked_in_turn)
     full = gc.get_stats()[2]["collections"] - full
     after = footprint()
     print(f"\n{calls:,} more calls: {after[0] - before[0]:+,} live objects of {after[0]:,},", end=" ")
     print(f"{after[1] - before[1]:+.1f} MB at the peak of {after[1]:.0f} MB")
     print(f"the slowest took {slowest * 1000:.0f} ms; there were {full} full garbage collections, of", end=" ")
     print(f"{seconds(gc.collect) * 1000:.0f} ms each")
+
+
+def footprint() -> tuple[int, float]:
+    """Return how many objects live, and the peak of the process in MB."""
+    gc.collect()
+    unit = 1024**2 if sys.platform == "darwin" else 1024
+    return len(gc.get_objects()), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 def print_starts(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""A large research project for benchmarks: 5,000 tickets and 2,000 nodes, decided by the domain and written to a log."""
+"""A large research project for benchmarks: 5,000 tickets and 2,000 nodes, decided by the domain into a log."""
 
 import random
 

@@ -50,7 +50,7 @@ def key_row(key: Key) -> dict[str, Any]:
         return {"type": key.type, "enum": list(key.choices)}
     if key.type == "text":
         return {"type": key.type}
-    bounds = int if key.type == "int" and key.minimum.is_integer() and key.maximum.is_integer() else float
+    bounds = int if key.type == "int" and float(key.minimum).is_integer() and float(key.maximum).is_integer() else float
     lowest = "exclusive_minimum" if key.exclusive else "minimum"
     return {"type": key.type, lowest: bounds(key.minimum), "maximum": bounds(key.maximum)}
 

@@ -13,6 +13,9 @@ _QUOTED: Final = 3
 """How many of the last lines of a log are quoted, and how many characters of each."""
 _WIDEST: Final = 200
 
+_NAMED: Final = 10
+"""How many other metrics are named."""
+
 
 def measured(lines: Sequence[Metrics]) -> dict[str, float]:
     """Return the last value of each metric, without those that are not finite."""
@@ -27,12 +30,9 @@ def failure(ended: Exit, lines: Sequence[Metrics], metric: str, log: str) -> str
 
     Success is to exit with 0 and a finite value of the primary metric in the last line that has it.
     """
-    badly, unmeasured = _badly(ended), _unmeasured(lines, metric)
-    if not badly and not unmeasured:
-        return ""
-    not_finite = unmeasured if lines and "finite" in unmeasured else ""
-    told = "; ".join(part for part in (badly, not_finite) if part) if badly else unmeasured
-    return told + quoted(log)
+    badly, diverged = _badly(ended), _diverged(lines, metric)
+    why = "; ".join(part for part in (badly, diverged) if part) or _unreported(lines, metric)
+    return why + quoted(log) if why else ""
 
 
 def quoted(log: str) -> str:
@@ -68,14 +68,18 @@ def _exited(code: int) -> str:
     return f"it was ended by signal {names.get(-code, str(-code))}"
 
 
-def _unmeasured(lines: Sequence[Metrics], metric: str) -> str:
-    """Return what is wrong with the primary metric, or nothing."""
-    told = [(number, line) for number, line in enumerate(lines, 1) if metric in line]
-    if not told:
-        names = ", ".join(sorted({name for line in lines for name in line})[:10])
-        return f"it reported no {metric}, only {names}" if names else f"it reported no {metric}"
+def _unreported(lines: Sequence[Metrics], metric: str) -> str:
+    """Return that no line has the primary metric, if so, and what they have."""
+    names = sorted({name for line in lines for name in line})
+    if metric in names:
+        return ""
+    return f"it reported no {metric}" + (f", only {', '.join(names[:_NAMED])}" if names else "")
+
+
+def _diverged(lines: Sequence[Metrics], metric: str) -> str:
+    """Return from where on the primary metric was no finite number, if it was none in the end."""
     first: tuple[int, Metrics] | None = None
-    for number, line in reversed(told):
+    for number, line in reversed([(number, line) for number, line in enumerate(lines, 1) if metric in line]):
         value = line[metric]
         if value is not None and math.isfinite(value):
             break
@@ -83,5 +87,4 @@ def _unmeasured(lines: Sequence[Metrics], metric: str) -> str:
     if first is None:
         return ""
     epoch = first[1].get("epoch")
-    place = f"line {first[0]}" if epoch is None else f"epoch {epoch:g}"
-    return f"{metric} is not a finite number from {place} on"
+    return f"{metric} is not a finite number from {f'line {first[0]}' if epoch is None else f'epoch {epoch:g}'} on"

@@ -375,7 +375,7 @@ def test_what_is_refuted_is_not_what_others_are_held_against(promoted):
     promoted.measure(promoted.branch(width=65), 0.95)
     fact(promoted, "The spiral set had label noise.", "N-2")
     made = decision(promoted.decide("N-3", "INCONCLUSIVE", "KEEP_FROZEN"))
-    assert (made.against_id, made.reference, made.measured) == ("", None, "INCONCLUSIVE")
+    assert (made.against_id, made.reference, made.measured) == ("N-1", 0.8, "IMPROVED")
 
 
 # --- finishing ------------------------------------------------------------------------------------------------

@@ -121,7 +121,7 @@ def test_a_comparison_turned_round_is_the_opposite(one, other, least, noise):
 # --- what is held against what --------------------------------------------------------------------------------
 
 
-def test_a_node_is_held_against_the_incumbent_and_the_incumbent_against_its_parent():
+def test_a_node_is_held_against_the_incumbent_and_else_against_its_nearest_sound_ancestor():
     one = measured(0.8, 0.9)
     one.decide("N-2", "IMPROVED", "PROMOTE")
     one.measure(one.branch(width=65), 0.95)
@@ -130,7 +130,7 @@ def test_a_node_is_held_against_the_incumbent_and_the_incumbent_against_its_pare
     assert held == [node["N-2"], node["N-1"], node["N-2"]]
     unsound = frozenset({"N-2"})
     held = [reference_of(one.project, node[n], unsound=unsound) for n in ("N-3", "N-2", "N-1")]
-    assert held == [None, node["N-1"], None]
+    assert held == [node["N-1"], node["N-1"], None]
     assert [named_other(one.project, node["N-3"], a) for a in ("parent", "baseline", "incumbent")] == [
         node["N-2"], node["N-1"], node["N-2"],
     ]  # fmt: skip

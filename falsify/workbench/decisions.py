@@ -123,7 +123,9 @@ def decision_of(project: Project, decision_id: str) -> Decision:
     contract_of(project)
     decision = project.decisions.get(decision_id)
     if decision is None:
-        raise NotFoundError(f"there is no decision {decision_id!r}", hint="see `falsify decision list`")
+        raise NotFoundError(
+            f"there is no decision {decision_id!r}", hint="see `falsify decision list`", reason="no_decision"
+        )
     return decision
 
 

@@ -114,13 +114,15 @@ def reference_of(project: Project, node: Node, *, unsound: frozenset[str] = froz
     """Return what a decision about the node is held against.
 
     That is the incumbent; for the incumbent itself, or where the incumbent's measurement is refuted (`unsound`), the
-    node's parent; and nothing where that is refuted too.
+    nearest ancestor whose measurement stands; and nothing where there is none.
     """
-    for against in ("incumbent", "parent"):
-        other = named_other(project, node, against)
-        if other is not None and other.status == "FROZEN" and other.id not in unsound:
-            return other
-    return None
+    incumbent = named_other(project, node, "incumbent")
+    if incumbent is not None and incumbent.id not in unsound:
+        return incumbent
+    ancestor = project.nodes.get(node.parent_id)
+    while ancestor is not None and ancestor.id in unsound:
+        ancestor = project.nodes.get(ancestor.parent_id)
+    return ancestor
 
 
 def measurement(project: Project, node: Node, metric: str) -> float | None:
@@ -147,7 +149,9 @@ def check_verdict(comparison: Comparison, verdict: VerdictName, action: Action) 
     if verdict != measured:
         raise RefusedError(
             f"the numbers say {measured}, not {verdict}: {numbers(comparison)}; {comparison.because}",
-            hint=f"decide {measured}, or INCONCLUSIVE where you do not trust the numbers",
+            hint="decide INCONCLUSIVE"
+            if measured == "INCONCLUSIVE"
+            else f"decide {measured}, or INCONCLUSIVE where you do not trust the numbers",
             reason="contradicts_numbers",
             details=_told(comparison),
         )

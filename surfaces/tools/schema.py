@@ -7,7 +7,6 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core import ErrorDetails
 
 from falsify.errors import InvalidInputError
 
@@ -158,7 +157,7 @@ _IN_ITS_OWN_WORDS = ("value_error", "assertion_error", "string_pattern_mismatch"
 """Errors about more than the bounds that a schema tells."""
 
 
-def _problem(error: ErrorDetails, schema: Mapping[str, Any]) -> dict[str, str]:
+def _problem(error: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, str]:
     *above, name = error["loc"]
     here = _at(schema, above)
     match error["type"]:

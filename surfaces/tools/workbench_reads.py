@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, Final
 
 from falsify import join
@@ -12,13 +13,14 @@ from falsify.workbench.ranking import scorer
 from falsify.workbench.verdicts import node_of, reference_of
 from projections import project_state, queue, research_graph
 from projections.comparisons import comparison_row, held_against, opponent
+from projections.runs import MOST_METRICS
 from projections.soundness import incumbent_losses, standing
 from projections.workbench import WORKBENCH_EVENTS
 from surfaces.tools import suggestions
 from surfaces.tools.cursor import Cursor, seal
 from surfaces.tools.envelope import Envelope
 from surfaces.tools.fence import Fence
-from surfaces.tools.reading import answer, left_off, named_metrics, plain, sent, setting
+from surfaces.tools.reading import answer, left_off, plain, sent, setting
 from surfaces.tools.workbench_inputs import CompareNode, GetGraph, GetState, ListTickets, StateSection
 from surfaces.workbench import Sight, Workbench
 
@@ -221,12 +223,13 @@ def get_graph(workbench: Workbench, given: GetGraph, caller: str, fence: Fence) 
     order = research_graph.chosen(project, generations, statuses, at.revision)
     start = max(0, *at.key, 0)
     end = start + sent(given.max_nodes, MOST_NODES)
+    spelled = cache(partial(fence.inline, limit=120))  # the runs of a project name the same metrics
     told: dict[str, Any] = {
         "root_node_id": None if focus else start_node or None,
         "focus_node_id": focus or None,
         "baseline_node_id": project.baseline or None,
         "incumbent_node_id": project.incumbent or None,
-        "nodes": [_node(sight, given, fence, node_id) for node_id in order[start:end]],
+        "nodes": [_node(sight, given, fence, spelled, node_id) for node_id in order[start:end]],
         "edges": research_graph.edges(project, order, start, end),
         "total": len(order),
         "as_of_revision": at.revision,
@@ -236,7 +239,7 @@ def get_graph(workbench: Workbench, given: GetGraph, caller: str, fence: Fence) 
     return answer(sight, told, fence)
 
 
-def _node(sight: Sight, given: GetGraph, fence: Fence, node_id: str) -> dict[str, Any]:
+def _node(sight: Sight, given: GetGraph, fence: Fence, spelled: Callable[[str], str], node_id: str) -> dict[str, Any]:
     row = research_graph.node_row(
         sight.project,
         sight.graph,
@@ -249,9 +252,9 @@ def _node(sight: Sight, given: GetGraph, fence: Fence, node_id: str) -> dict[str
     row["decision"] = row["decision"] and plain(fence, row["decision"], "rationale")
     row["latest_run"] = row["latest_run"] and plain(fence, row["latest_run"], "reason")
     if "metrics" in row:
-        row["metrics"] = named_metrics(fence, row["metrics"])
-    if "runs" in row:
-        row["runs"] = [plain(fence, run, "reason") for run in row["runs"]]
+        row["metrics"] = {spelled(name): value for name, value in list(row["metrics"].items())[:MOST_METRICS]}
+    if row.get("runs"):
+        row["runs"] = [*(plain(fence, run, "reason") for run in row["runs"][:-1]), row["latest_run"]]
     return plain(fence, row, "change_summary")
 
 
