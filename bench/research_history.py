@@ -152,6 +152,8 @@ class History:
         if fate is None:
             earlier = self.project.nodes[parent].value if again else None
             self.measure(node_id, self.value(number) if earlier is None else earlier + self.order.choice((0.001, -0.1)))
+            if self.order.random() < 0.6:
+                self.decide(node_id)
 
     def parent(self, number: int) -> str:
         """Return the parent: ten chains of fifty, then fans of a hundred, then any."""
@@ -198,8 +200,6 @@ class History:
         metrics = {"val_acc": value, "loss": 1 - value, "seconds_per_epoch": 0.01}
         finish = join.Finish(run_id=run_id, seconds=1.5, metrics=metrics, exhibits=exhibits, ended_at=ended)
         self.record(lambda p, g: join.succeed_run(p, g, finish))
-        if self.order.random() < 0.6:
-            self.decide(node_id)
 
     def decide(self, node_id: str) -> None:
         """Commit what the numbers call for."""

@@ -6,6 +6,9 @@ from typing import Final
 from falsify.errors import ForbiddenError, InvalidInputError
 
 OWNER: Final = "owner"
+PROJECT_ID: Final = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}"
+"""What a project can be called: a name that is safe as that of a folder, too."""
+
 _IDENTITY = re.compile(r"owner|person:[a-z0-9-]+|agent:[A-Za-z0-9_.-]+")
 
 

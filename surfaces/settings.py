@@ -16,6 +16,7 @@ from falsify.belief.slots import Arity
 from falsify.config_keys import Key, parse_key
 from falsify.errors import InvalidInputError
 from falsify.executors.command import Command, Limits
+from falsify.identity import PROJECT_ID
 
 FILE = "falsify.toml"
 BUILTIN = "builtin"
@@ -134,7 +135,7 @@ class Settings(BaseModel):
     actor: Annotated[
         str, Field(pattern=r"^(owner|person:[a-z0-9-]+|agent:[A-Za-z0-9_.-]+)$", description="who records")
     ] = "owner"
-    project: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,64}$", description="which project's stream")] = "main"
+    project: Annotated[str, Field(pattern=f"^{PROJECT_ID}$", description="which project's stream")] = "main"
     judge: Annotated[
         JudgeKind,
         Field(

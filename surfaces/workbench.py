@@ -15,7 +15,7 @@ from falsify.belief.graph import evolve as evolve_beliefs
 from falsify.belief.revision import remark
 from falsify.errors import ConflictError, FalsifyError, NotFoundError, StaleRevisionError
 from falsify.events import Event, Recorded
-from falsify.identity import require_person
+from falsify.identity import PROJECT_ID, require_person
 from falsify.log import Command, canonical
 from falsify.workbench import approvals
 from falsify.workbench.autonomy import gate
@@ -31,7 +31,7 @@ from surfaces.workspace import ATTEMPTS, Workspace, command_id
 if TYPE_CHECKING:
     from falsify.belief.events import BeliefEvent
 
-_PROJECT_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_PROJECT_ID = re.compile(PROJECT_ID)
 
 
 @dataclass(frozen=True, slots=True)

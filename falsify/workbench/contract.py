@@ -11,7 +11,7 @@ import orjson
 
 from falsify.config_keys import Key, Value, admit_all
 from falsify.errors import ConflictError, InvalidInputError, NotFoundError, RefusedError
-from falsify.identity import require_person
+from falsify.identity import PROJECT_ID, require_person
 from falsify.workbench.events import (
     Contract,
     ContractAmended,
@@ -26,7 +26,7 @@ from falsify.workbench.project import Project
 
 EVIDENCE_KINDS: tuple[EvidenceKind, ...] = get_args(EvidenceKind)
 
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_NAME = re.compile(PROJECT_ID)
 _METRIC = re.compile(r"[A-Za-z][A-Za-z0-9_./-]{0,119}")
 
 
@@ -48,7 +48,9 @@ def create_project(
             f"there is a project {project_id} already", hint="choose another id", reason="project_exists"
         )
     if not _NAME.fullmatch(project_id):
-        raise InvalidInputError(f"{project_id!r} cannot be the id of a project", hint="use letters, digits, _ . and -")
+        raise InvalidInputError(
+            f"{project_id!r} cannot be the id of a project", hint="use up to 64 letters, digits, _ . and -"
+        )
     created = ProjectCreated(
         project_id=project_id,
         objective=objective,

@@ -10,6 +10,7 @@ import click
 
 from falsify.errors import CheckFailedError
 from surfaces.commands.session import Session, note, research, tool_input, writes
+from surfaces.commands.ticket import UNSAID
 
 if TYPE_CHECKING:
     from falsify.workbench.project import Run
@@ -33,7 +34,7 @@ def run() -> None:
 
 @run.command()
 @click.argument("node")
-@click.option("--reason", required=True, help="Why it is to run now.")
+@click.option("--reason", default=UNSAID, help="Why it is to run now.")
 @click.option("--wait", is_flag=True, help="Execute the queue here until it has ended, and show how it goes.")
 @writes
 @research
@@ -62,7 +63,7 @@ def start(session: Session, node: str, reason: str, wait: bool, key: str | None,
 
 @run.command()
 @click.argument("run_id", metavar="RUN")
-@click.option("--reason", required=True, help="Why it is called off.")
+@click.option("--reason", default=UNSAID, help="Why it is called off.")
 @writes
 @research
 def cancel(session: Session, run_id: str, reason: str, key: str | None, dry_run: bool) -> int:

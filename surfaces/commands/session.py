@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from falsify.errors import CheckFailedError, FalsifyError, InvalidInputError
+from falsify.identity import PROJECT_ID
 
 if TYPE_CHECKING:
     from replay.cutoff import Cutoff
@@ -149,7 +150,7 @@ class Session:
 
 def project_named(name: str) -> str:
     """Return the id of a project, or empty for none. Raises InvalidInputError for what cannot be one."""
-    if name and not re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", name):
+    if name and not re.fullmatch(PROJECT_ID, name):
         raise InvalidInputError(f"{name!r} cannot be the id of a project", hint="use letters, digits, _ . and -")
     return name
 

@@ -74,7 +74,11 @@ def _cut(text: str, limit: int) -> tuple[str, int]:
 
 def harmless(text: str) -> str:
     """Return the text with nothing in it that is invisible or passes for our delimiter or a chat's markup."""
-    tokens = list(_tokens(_visible(text)))
+    shown = _visible(text)
+    # Plain ASCII looks like what it is: most texts need not be taken apart.
+    if shown.isascii() and not _ESCAPED.search(shown) and not _FORGERY.search(shown.translate(_SPACES)):
+        return shown
+    tokens = list(_tokens(shown))
     looks = "".join(look for _, look in tokens)
     owners = [place for place, (_, look) in enumerate(tokens) for _ in look]
     written = [token for token, _ in tokens]
@@ -200,6 +204,7 @@ _FORGERY = re.compile(
 """What of a text, by its looks, could be read as a delimiter of ours or as a turn of a chat."""
 
 _PARENTHESES = str.maketrans("<>[]", "()()")
+_SPACES = str.maketrans("\t\n", "  ")
 
 
 def _plain(token: str, look: str, *, lower: bool) -> str:
