@@ -42,6 +42,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "decision": ("decision", "Decisions: what is made of a measured node."),
     "evidence": ("evidence", "Evidence: the files that belong to a node."),
     "approvals": ("approvals", "What waits for a person: list, show, approve, reject."),
+    "brain": ("brain", "The brain: governed pages, imported and exported."),
     "tools": ("tools", "List the tools that agents call, with their schemas."),
     "call": ("tools", "Call a tool, and print its envelope."),
     "demo": ("demo", "Play the Company X story in three processes."),

@@ -104,6 +104,20 @@ def pages_at(library: Library, known_at: str | None, cache: PageCache) -> PageVi
     return view
 
 
+def past(library: Library, rel_path: str) -> list[Version]:
+    """Return the versions of a page, oldest first, with those it had at the paths it was moved from."""
+    found: list[Version] = []
+    path, before, seen = rel_path, "9999", {rel_path}
+    while path:
+        here = [v for v in library.pages.get(path, ()) if v.known_at <= before and v.text is not None]
+        moved = next((place for place in reversed(range(len(here))) if here[place].moved_from), None)
+        found[:0] = here if moved is None else here[moved:]
+        path = "" if moved is None or here[moved].moved_from in seen else here[moved].moved_from
+        before = found[0].known_at if found else ""
+        seen.add(path)
+    return found
+
+
 def _read(version: Version, departments: frozenset[str]) -> Page | InvalidInputError:
     try:
         return read_page(version.rel_path, version.text or "", departments=departments)

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from falsify.belief.text import written
 from falsify.brain.library import Library
@@ -11,9 +13,16 @@ from falsify.errors import ConflictError, StaleRevisionError
 from falsify.events import Event
 from falsify.log import Command
 from projections.library import LIBRARY
+from projections.pages import PageCache, PageView, pages_at
 from surfaces.workspace import ATTEMPTS, Workspace, command_id
 
+if TYPE_CHECKING:
+    from projections.search.index import SearchIndex
+
 STREAM = "brain"
+
+SEARCH = "search.sqlite"
+"""The file of the search index in the workspace's folder; its vectors lie beside it."""
 
 Decide = Callable[[Library], Sequence[Event]]
 Respond = Callable[[Sequence[Event]], bytes]
@@ -28,6 +37,7 @@ class Brain:
         self.log = workspace.log
         self.destination = destination
         self._library, self._position = Library(), 0
+        self._pages = PageCache()
 
     @property
     def library(self) -> Library:
@@ -42,6 +52,28 @@ class Brain:
     def position(self) -> int:
         """How far into the log the library has been read."""
         return self._position
+
+    def pages(self, known_at: str | None = None) -> PageView:
+        """Return the pages now, or as they were known at `YYYY-MM-DDTHH:MM:SSZ`; not narrowed to any scope."""
+        return pages_at(self.library, known_at, self._pages)
+
+    def text_at(self, rel_path: str, position: int) -> str:
+        """Return what a page says since the record at that position of the log; nothing where it is not there."""
+        past = self.library.pages.get(rel_path, ())
+        return next((version.text or "" for version in past if version.position == position), "")
+
+    @property
+    def index(self) -> "SearchIndex":
+        """The search index, brought up to the log. Raises UnavailableError if it cannot be."""
+        library = self.library
+        self._index.sync(library, self.position)
+        return self._index
+
+    @cached_property
+    def _index(self) -> "SearchIndex":
+        from projections.search.index import SearchIndex  # numpy: not before something is searched
+
+        return SearchIndex(self.workspace.folder / SEARCH, self.workspace.embedder)
 
     @property
     def now(self) -> str:

@@ -121,7 +121,8 @@ def tool_list(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     for row in rows:
         yield f"{row['name']:{width}}  {row['kind']:8}  {_gates(row['gates'])}".rstrip()
         yield click.style(f"  {row['description'].partition('. ')[0].rstrip('.')}.", dim=True)
-    yield "answer: reads; act: changes research; transact: throws something away. What asks waits for a person."
+    yield "answer: reads; act: changes something; transact: throws something away. What asks waits for a person."
+    yield "The tools without dots are the brain's: grants decide what they show and take, in every mode."
 
 
 def tool(row: Mapping[str, Any]) -> Iterator[str]:

@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 import cli
+from surfaces.tools.brain_catalogue import BRAIN_CATALOGUE
 from surfaces.tools.catalogue import CATALOGUE
 from surfaces.tools.envelope import STATUSES
 from surfaces.workspace import Workspace
@@ -73,7 +74,8 @@ def asked(falsify):
 
 def test_tools_are_listed_as_they_are_published(falsify):
     code, out, _ = falsify("tools", "--json")
-    assert (code, json.loads(out)) == (0, [tool.published() for tool in CATALOGUE.values()])
+    every = [*CATALOGUE.values(), *BRAIN_CATALOGUE.values()]
+    assert (code, json.loads(out)) == (0, [tool.published() for tool in every])
     assert list(json.loads(out)[0]) == ["name", "kind", "description", "inputSchema", "annotations"]
 
 

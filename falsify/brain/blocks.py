@@ -90,11 +90,8 @@ def _commented(line: str) -> tuple[bool, str]:
 def _without_comments(line: str) -> str:
     """Return the line without the comments that begin and end in it."""
     kept: list[str] = []
-    while "<!--" in line:
-        before, _, after = line.partition("<!--")
-        _, end, rest = after.partition("-->")
-        if not end:
-            break
-        kept.append(before)
-        line = rest
-    return "".join((*kept, line))
+    shown = 0
+    while (start := line.find("<!--", shown)) >= 0 and (end := line.find("-->", start)) >= 0:
+        kept.append(line[shown:start])
+        shown = end + 3
+    return "".join((*kept, line[shown:]))

@@ -19,9 +19,13 @@ ProposalKind = Literal["lesson", "rule", "page", "governance"]
 
 @dataclass(frozen=True, kw_only=True)
 class Sealed:
-    """Text that only the key of `subject` opens: base64 of a nonce and an AES-GCM ciphertext."""
+    """Text that only one key opens: `box` is base64 of a nonce and an AES-GCM ciphertext.
 
-    subject: str
+    `key` names the key, 32 hex digits drawn for it. Whose key it is only the key itself says, so that with the key the
+    attribution is gone as well.
+    """
+
+    key: str
     box: str
 
 
@@ -98,7 +102,9 @@ class GovernanceApplied(Event):
 class ProposalStaged(Event):
     """Somebody proposed a page, and the guard had nothing against it; a person decides.
 
-    `text` is the page as it would be recorded. `findings` are what the guard noticed, `judge` who said so.
+    `text` is the page as it would be recorded, `digest` its SHA-256. `findings` are what the guard noticed, `judge` who
+    said so. `rel_path` is what the proposer was told; where a page that they cannot see has it, `lands_at` is the path
+    that the page will have instead. `supersedes` is the page that would be superseded by this one.
     """
 
     proposal_id: str
@@ -112,6 +118,8 @@ class ProposalStaged(Event):
     findings: tuple[str, ...]
     judge: str
     digest: str
+    lands_at: str = ""
+    supersedes: tuple[str, ...] = ()
 
 
 @event("brain.proposal_approved")
@@ -140,7 +148,8 @@ class ProposalRejected(Event):
 class TraceLogged(Event):
     """An agent recorded what it did.
 
-    `content` is task, summary and detail as JSON; where it is about somebody it is empty, and `sealed` has it.
+    `content` is task, summary and detail as JSON; where it was done on somebody's behalf it is empty, and `sealed` has
+    it, with who that was.
     """
 
     rel_path: str
@@ -167,7 +176,10 @@ class AnswerGiven(Event):
 
 @event("brain.answer_rated")
 class AnswerRated(Event):
-    """Who had asked said whether the answer was any good; the comment is sealed for them."""
+    """Who had asked said whether the answer was any good; the comment is sealed.
+
+    `raised_to` are the people who look after the cited pages, where the answer was no good.
+    """
 
     answer_id: str
     rel_path: str
@@ -179,7 +191,7 @@ class AnswerRated(Event):
 
 @event("brain.subject_erased")
 class SubjectErased(Event):
-    """The key of a person was destroyed: what was sealed with it cannot be read any more."""
+    """The key of a person was destroyed: what was sealed for them until then cannot be read any more."""
 
     subject: str
     erased_by: str

@@ -76,9 +76,9 @@ def _values(rel_path: str, text: str) -> Mapping[str, Value]:
         hint = "put a text that holds `: `, `#`, quotes or brackets in quotes"
         raise fault(rel_path, mark.line + 2 if mark else 1, message, hint=hint) from error
     except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 2
-        message = f"the front matter holds the character U+{ord(text[error.position]):04X}"
-        raise fault(rel_path, line, message, hint="remove it") from error
+        before = text.encode()[: error.position]  # the parser counts bytes
+        message = f"the front matter is not YAML: {error.reason}"
+        raise fault(rel_path, before.count(b"\n") + 2, message, hint="remove it") from error
     return builder.result()
 
 

@@ -4,7 +4,7 @@ Of a page all versions are kept, each with when it became known, so that any dat
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from falsify.brain.events import (
@@ -43,9 +43,10 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """Something proposed; `status` is pending, approved or rejected."""
+    """Something proposed, at that position of the log; `status` is pending, approved or rejected."""
 
     staged: ProposalStaged
+    position: int = 0
     status: str = "pending"
     decided_by: str = ""
     note: str = ""
@@ -53,7 +54,10 @@ class Proposal:
 
 @dataclass(slots=True)
 class Library:
-    """All pages with their past, the org map, proposals, traces and answers. `revision` is that of the stream."""
+    """All pages with their past, the org map, proposals, traces and answers. `revision` is that of the stream.
+
+    `answered` has the position of the log at which an answer was given.
+    """
 
     revision: int = 0
     org: Org = EMPTY
@@ -63,6 +67,7 @@ class Library:
     undone: set[str] = field(default_factory=set)
     traces: dict[str, TraceLogged] = field(default_factory=dict)
     answers: dict[str, AnswerGiven] = field(default_factory=dict)
+    answered: dict[str, int] = field(default_factory=dict)
     ratings: dict[str, AnswerRated] = field(default_factory=dict)
     erased: set[str] = field(default_factory=set)
 
@@ -86,19 +91,16 @@ def evolve(library: Library, event: BrainEvent, position: int, revision: int) ->
             if event.undoes:
                 library.undone.add(event.undoes)
         case ProposalStaged():
-            library.proposals[event.proposal_id] = Proposal(staged=event)
+            library.proposals[event.proposal_id] = Proposal(staged=event, position=position)
         case ProposalApproved():
-            known = library.proposals[event.proposal_id]
-            decided = Proposal(staged=known.staged, status="approved", decided_by=event.approved_by, note=event.note)
-            library.proposals[event.proposal_id] = decided
+            _decide(library, event.proposal_id, "approved", event.approved_by, event.note)
         case ProposalRejected():
-            known = library.proposals[event.proposal_id]
-            decided = Proposal(staged=known.staged, status="rejected", decided_by=event.rejected_by, note=event.reason)
-            library.proposals[event.proposal_id] = decided
+            _decide(library, event.proposal_id, "rejected", event.rejected_by, event.reason)
         case TraceLogged():
             library.traces[event.rel_path] = event
         case AnswerGiven():
             library.answers[event.answer_id] = event
+            library.answered[event.answer_id] = position
         case AnswerRated():
             library.ratings[event.answer_id] = event
         case SubjectErased():
@@ -122,6 +124,11 @@ def as_of(library: Library, known_at: str) -> Iterator[Version]:
         known = [v for v in library.pages[rel_path] if v.known_at <= known_at]
         if known and known[-1].text is not None:
             yield known[-1]
+
+
+def _decide(library: Library, proposal_id: str, status: str, decided_by: str, note: str) -> None:
+    known = library.proposals[proposal_id]
+    library.proposals[proposal_id] = replace(known, status=status, decided_by=decided_by, note=note)
 
 
 def _add(

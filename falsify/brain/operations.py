@@ -9,22 +9,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from falsify.brain import org_sentences as tell
-from falsify.brain.org import AREAS, GENERAL, Agent, Org, Person, ordered
+from falsify.brain.arguments import Arguments, agent_of, checked, person_of, refused, shown
+from falsify.brain.org import Agent, Org, Person, ordered
 from falsify.brain.org_file import NOBODY
 from falsify.brain.org_sentences import Tell
-from falsify.errors import RefusedError
-
-Arguments = Mapping[str, str]
-"""The arguments of an operation by the names that the tools give them, none empty."""
 
 Change = Callable[[Org, Arguments], Org]
 """Returns the map after the operation; refuses what would change nothing."""
 
 Inverse = Callable[[Org, Arguments], tuple[str, Arguments]]
 """Returns the operation that leads back, seen from the map before."""
-
-NAMES: Final = ("slug", "dept", "target", "category", "agent", "area", "mode")
-"""All arguments that any operation takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +33,7 @@ class Operation:
     change: Change
     inverse: Inverse
     tell: Tell
-    otherwise: Arguments = {}  # noqa: RUF009 - never changed
-
-
-def refused(reason: str, message: str, hint: str = "") -> RefusedError:
-    """Return the refusal of an operation; `reason` is a stable word."""
-    return RefusedError(message, hint=hint, reason=reason)
+    otherwise: tuple[tuple[str, str], ...] = ()
 
 
 # --- people ---------------------------------------------------------------------------------------------------
@@ -56,7 +45,8 @@ def _person_list(name: str, argument: str, *, add: bool) -> Change:
     def change(org: Org, arguments: Arguments) -> Org:
         person, value = person_of(org, arguments["slug"]), arguments[argument]
         values = _listed(getattr(person, name), value, add=add, whose=f"{name} of {person.slug}")
-        return _with_person(org, replace(person, **{name: values}))
+        changed: dict[str, Any] = {name: values}
+        return _with_person(org, replace(person, **changed))
 
     return change
 
@@ -114,7 +104,8 @@ class _Ladder:
         read, write = (set(getattr(agent, name)) - {value} for name in (self.read, self.write))
         rungs = {"": set[str](), "read": read, "write": write}
         rungs[rung].add(value)
-        return _with_agent(org, replace(agent, **{self.read: ordered(read), self.write: ordered(write)}))
+        changed: dict[str, Any] = {self.read: ordered(read), self.write: ordered(write)}
+        return _with_agent(org, replace(agent, **changed))
 
     def grant(self, org: Org, arguments: Arguments) -> Org:
         """Step up to the rung that `mode` names."""
@@ -246,7 +237,7 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
         _DEPARTMENTS.revoke,
         _DEPARTMENTS.unrevoke,
         _of_agent(tell.access_of),
-        {"mode": "read"},
+        (("mode", "read"),),
     ),
     "deny_department": Operation(
         ("agent", "dept"),
@@ -275,118 +266,28 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
         _AREAS.revoke,
         _AREAS.unrevoke,
         _of_agent(tell.areas_of),
-        {"mode": "read"},
+        (("mode", "read"),),
     ),
 }
 """Every operation by its name."""
-
-
-# --- arguments ------------------------------------------------------------------------------------------------
 
 
 def operation_of(name: object) -> Operation:
     """Return an operation by its name, or refuse."""
     operation = OPERATIONS.get(name) if isinstance(name, str) else None
     if operation is None:
-        raise refused("unknown_operation", f"there is no operation {_shown(name)}", f"they are {', '.join(OPERATIONS)}")
+        raise refused("unknown_operation", f"there is no operation {shown(name)}", f"they are {', '.join(OPERATIONS)}")
     return operation
 
 
 def arguments_of(org: Org, name: str, given: Mapping[str, object]) -> Arguments:
-    """Return the arguments of an operation, each checked against the map; those that are None or empty are not given.
-
-    Refuses what is missing, what the operation does not take, and what is not on the map.
-    """
+    """Return the arguments of an operation, each checked against the map; what is None or empty is not given."""
     operation = operation_of(name)
     said = {argument: value for argument, value in given.items() if value is not None and value != ""}
-    unexpected = sorted(set(said) - set(operation.takes))
-    takes = f"{name} takes {', '.join(operation.takes)}"
-    if unexpected:
-        raise refused("unexpected_argument", f"{name} does not take {_shown(unexpected[0])}", takes)
-    filled = {**operation.otherwise, **said}
-    missing = [argument for argument in operation.takes if argument not in filled]
-    if missing:
-        raise refused("missing_argument", f"{name} needs {missing[0]}", takes)
-    return {argument: _CHECKS[argument](org, filled[argument]) for argument in operation.takes}
-
-
-def person_of(org: Org, slug: str) -> Person:
-    """Return a person by slug, or refuse."""
-    person = next((p for p in org.people if p.slug == slug), None)
-    if person is None:
-        known = ", ".join(sorted(p.slug for p in org.people))
-        raise refused("unknown_person", f"there is no person {_shown(slug)}", f"the people are {known or 'nobody yet'}")
-    return person
-
-
-def agent_of(org: Org, name: str) -> Agent:
-    """Return an agent by its name, or refuse."""
-    agent = org.agent(name)
-    if agent is None:
-        known = ", ".join(sorted(a.name for a in org.agents))
-        raise refused("unknown_agent", f"there is no agent {_shown(name)}", f"the agents are {known or 'none yet'}")
-    return agent
-
-
-def _text(argument: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise refused("invalid_argument", f"{argument} must be text, not {_shown(value)}")
-    return value.strip()
-
-
-def _slug(org: Org, value: object) -> str:
-    return person_of(org, _text("slug", value)).slug
-
-
-def _dept(org: Org, value: object) -> str:
-    known = sorted({GENERAL, *(d.slug for d in org.departments)})
-    return _among("unknown_department", "department", _text("dept", value), known)
-
-
-def _target(org: Org, value: object) -> str:
-    target = _text("target", value)
-    return "none" if target.lower() in NOBODY else person_of(org, target).slug
-
-
-def _category(_org: Org, value: object) -> str:
-    category = _text("category", value)
-    allowed = "abcdefghijklmnopqrstuvwxyz0123456789_-"
-    if not category or len(category) > 64 or category[0] in "_-" or set(category) - set(allowed):
-        message = f"{_shown(category)} cannot be a category"
-        raise refused("invalid_category", message, "write lower-case letters, digits, _ and -, 64 characters at most")
-    return category
-
-
-def _agent(org: Org, value: object) -> str:
-    return agent_of(org, _text("agent", value)).name
-
-
-def _area(_org: Org, value: object) -> str:
-    return _among("unknown_area", "area", _text("area", value), AREAS)
-
-
-def _mode(_org: Org, value: object) -> str:
-    return _among("unknown_mode", "mode", _text("mode", value), ("read", "write"))
-
-
-_CHECKS: Final[Mapping[str, Callable[[Org, object], str]]] = {
-    "slug": _slug,
-    "dept": _dept,
-    "target": _target,
-    "category": _category,
-    "agent": _agent,
-    "area": _area,
-    "mode": _mode,
-}
+    return checked(org, name, operation.takes, {**dict(operation.otherwise), **said})
 
 
 # --- what they share ------------------------------------------------------------------------------------------
-
-
-def _among(reason: str, what: str, value: str, known: Any) -> str:
-    if value not in known:
-        raise refused(reason, f"there is no {what} {_shown(value)}", f"it is one of {', '.join(known)}")
-    return value
 
 
 def _listed(values: tuple[str, ...], value: str, *, add: bool, whose: str) -> tuple[str, ...]:
@@ -407,8 +308,3 @@ def _with_person(org: Org, person: Person) -> Org:
 
 def _with_agent(org: Org, agent: Agent) -> Org:
     return replace(org, agents=tuple(agent if a.name == agent.name else a for a in org.agents))
-
-
-def _shown(value: object) -> str:
-    """Return what somebody wrote as an error can repeat it."""
-    return ascii(value)[:80]

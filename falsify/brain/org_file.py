@@ -15,7 +15,7 @@ PATH: Final = "memory/org.yaml"
 """Where the map lies in a folder of pages; it is no page."""
 
 WHAT: Final = "map of an organisation"
-BEGINS: Final = "it starts with `owner: SLUG`; see docs/brain.md"
+BEGINS: Final = "it starts with `owner: SLUG`; see docs/brain-governance.md"
 
 CEILINGS: Final[Mapping[str, Sensitivity]] = {"mcp": "internal", "web": "confidential"}
 """The most sensitive pages that a destination is served where the file does not say."""
@@ -53,15 +53,16 @@ def _name(text: str) -> str:
 
 
 _SLUG = r"[a-z0-9][a-z0-9-]{0,63}"
+_WORD = r"[a-z0-9][a-z0-9_-]{0,63}"
 _FORM = "a slug: lower-case letters, digits and -, 64 characters at most"
 
-DepartmentSlug = Annotated[str, _matching(r"[a-z0-9][a-z0-9_-]{0,63}", _FORM.replace(" and", ", _ and"), _TAKEN)]
+DepartmentSlug = Annotated[str, _matching(_WORD, _FORM.replace(" and", ", _ and"), _TAKEN)]
 PersonSlug = Annotated[str, _matching(_SLUG, _FORM, NOBODY)]
 AgentName = Annotated[
     str,
     _matching(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", "a name of letters, digits, _ . and -", frozenset({"personal"})),
 ]
-Category = Annotated[str, _matching(r"[a-z0-9][a-z0-9_-]{0,63}", _FORM.replace(" and", ", _ and"))]
+Category = Annotated[str, _matching(_WORD, _FORM.replace(" and", ", _ and"))]
 Name = Annotated[str, Field(max_length=200), AfterValidator(_name)]
 Remark = Annotated[str, Field(max_length=500), AfterValidator(_one_line)]
 Slugs = Annotated[tuple[str, ...], Field(strict=False)]
@@ -127,6 +128,11 @@ class OrgFile(Part):
     must_validate: Annotated[tuple[Category, ...], Field(strict=False)] = ()
     destination_policy: Policy = Policy()
     meta_approval: bool = False
+
+
+def is_category(text: str) -> bool:
+    """Return whether a category of decisions can be called so."""
+    return re.fullmatch(_WORD, text) is not None
 
 
 def org_in(file: OrgFile) -> Org:

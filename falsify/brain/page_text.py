@@ -21,7 +21,7 @@ def decode(rel_path: str, data: bytes) -> str:
     Raises InvalidInputError for what is too long or no text.
     """
     if len(data) > 2 * MAX_BYTES:
-        raise _too_long(rel_path, len(data))
+        raise _too_long(rel_path)
     text = _characters(rel_path, data)
     check(rel_path, text)
     return text
@@ -35,7 +35,7 @@ def check(rel_path: str, text: str) -> list[str]:
         line = _line_at(text, error.start)
         raise fault(rel_path, line, "half a surrogate pair is no character", hint="save the file as UTF-8") from None
     if size > MAX_BYTES:
-        raise _too_long(rel_path, size)
+        raise _too_long(rel_path)
     if "\0" in text:
         line = _line_at(text, text.index("\0"))
         raise fault(rel_path, line, "a NUL: the file is binary, not text", hint="save it as text in UTF-8")
@@ -75,8 +75,8 @@ def _characters(rel_path: str, data: bytes) -> str:
         raise fault(rel_path, line, message, hint="save the file as UTF-8") from None
 
 
-def _too_long(rel_path: str, size: int) -> InvalidInputError:
-    message = f"the page has {size:,} bytes; the limit is {MAX_BYTES:,}"
+def _too_long(rel_path: str) -> InvalidInputError:
+    message = f"the page has more than {MAX_BYTES:,} bytes"
     return fault(rel_path, 1, message, hint="split it, or keep the data elsewhere and link to it")
 
 

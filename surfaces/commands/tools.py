@@ -1,4 +1,4 @@
-"""Commands for the tools that agents call: tools, call."""
+"""Commands for the tools that agents call, of the workbench and of the brain: tools, call."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,9 @@ import click
 from surfaces.commands.session import Session, common
 
 if TYPE_CHECKING:
+    from surfaces.tools.brain_catalogue import BrainTool
     from surfaces.tools.catalogue import Tool
+    from surfaces.workspace import Workspace
 
 
 @click.command()
@@ -19,15 +21,19 @@ def tools(session: Session, name: str | None) -> None:
     """List the tools that agents call; with NAME, one in full with its schema.
 
     The columns are the autonomy modes: what an agent's call comes to in each. `ask` waits for a person (see `falsify
-    approvals`); of falsify.decision.commit that is about PROMOTE. A person's call is always carried out.
+    approvals`); of falsify.decision.commit that is about PROMOTE. A person's call is always carried out. The tools
+    whose names have no dots are the brain's: what they show or take is decided by grants, in every mode.
     """
     from surfaces import research_text
+    from surfaces.tools.brain_catalogue import BRAIN_CATALOGUE
     from surfaces.tools.catalogue import CATALOGUE, tool_of
 
     if name is not None:
-        session.show(_row(tool_of(CATALOGUE, name), text=not session.as_json), research_text.tool)
+        tool: Tool | BrainTool = BRAIN_CATALOGUE.get(name) or tool_of(CATALOGUE, name)
+        session.show(_row(tool, text=not session.as_json), research_text.tool)
         return
-    session.show([_row(tool, text=not session.as_json) for tool in CATALOGUE.values()], research_text.tool_list)
+    every: tuple[Tool | BrainTool, ...] = (*CATALOGUE.values(), *BRAIN_CATALOGUE.values())
+    session.show([_row(tool, text=not session.as_json) for tool in every], research_text.tool_list)
 
 
 @click.command()
@@ -36,11 +42,29 @@ def tools(session: Session, name: str | None) -> None:
 @click.option("--as", "caller", metavar="IDENTITY", help="Who calls: owner, person:SLUG or agent:NAME; else `actor`.")
 @common
 def call(session: Session, tool: str, arguments: str, caller: str | None) -> int:
-    """Call a tool as an agent would, and print the envelope; its status decides the exit code.
+    """Call a tool as an agent would, and print what it answers.
 
-    JSON is the arguments, `-` reads them from standard input, @FILE from a file. Where they name no project_id, it is
-    the setting `project`. The answer is always one JSON document, refusals included.
+    JSON is the arguments, `-` reads them from standard input, @FILE from a file.
+
+    A tool of the workbench answers with its envelope, always one JSON document, refusals included, and its status
+    decides the exit code. Where the arguments name no project_id, it is the setting `project`.
+
+    A tool of the brain answers with its payload: JSON, markdown or a page as it was written. A refusal is
+    {"error": ..., "message": ...} and ends with 2 for malformed arguments, 9 where it is not the caller's to call,
+    and 6 for anything else.
     """
+    from surfaces.tools.brain_catalogue import BRAIN_CATALOGUE
+
+    row = BRAIN_CATALOGUE.get(tool)
+    document, code = (
+        _of_brain(session, row, arguments, caller) if row else _of_workbench(session, tool, arguments, caller)
+    )
+    session.show_bytes(document)
+    return code
+
+
+def _of_workbench(session: Session, tool: str, arguments: str, caller: str | None) -> tuple[bytes, int]:
+    """Return the envelope of a call, and how the command ends."""
     import orjson
 
     from falsify.errors import FalsifyError
@@ -49,17 +73,32 @@ def call(session: Session, tool: str, arguments: str, caller: str | None) -> int
 
     try:
         with session.workspace() as workspace:
-            actor = workspace.settings.actor
             given = _with_project(_parsed(arguments), workspace.settings.project)
-            who = _speaking_for(actor, caller or actor)
+            who = _caller(workspace, caller)
             document = catalogue.call(workspace, catalogue.CATALOGUE, tool, given, caller=who)
     except FalsifyError as error:
         document = refusal(error, project_revision=0).to_bytes()
-    session.show_bytes(document)
-    return STATUSES[orjson.loads(document)["status"]].exit_code
+    return document, STATUSES[orjson.loads(document)["status"]].exit_code
 
 
-def _row(tool: "Tool", *, text: bool) -> dict[str, Any]:
+def _of_brain(session: Session, row: "BrainTool", arguments: str, caller: str | None) -> tuple[bytes, int]:
+    """Return the payload of a call, and how the command ends."""
+    from falsify.errors import FalsifyError
+    from surfaces.brain import Brain
+    from surfaces.tools.brain_catalogue import call_brain, ending, error_object
+
+    try:
+        with session.workspace() as workspace:
+            who = _caller(workspace, caller)
+            # Who is not the owner is not even told whether the arguments of an owner's tool are JSON.
+            given = _parsed(arguments, or_none=row.owners)
+            payload = call_brain(Brain(workspace), row.name, given, caller=who)
+    except FalsifyError as error:
+        return error_object(error), error.exit_code
+    return payload, ending(row, payload)
+
+
+def _row(tool: "Tool | BrainTool", *, text: bool) -> dict[str, Any]:
     """Return a tool as it is published, for people with what an agent's call comes to."""
     from falsify.workbench.autonomy import MODES
 
@@ -67,7 +106,7 @@ def _row(tool: "Tool", *, text: bool) -> dict[str, Any]:
     return {**tool.published(), "gates": gates} if text else tool.published()
 
 
-def _parsed(arguments: str) -> Any:
+def _parsed(arguments: str, *, or_none: bool = False) -> Any:
     import orjson
 
     from falsify.errors import InvalidInputError
@@ -75,6 +114,8 @@ def _parsed(arguments: str) -> Any:
     try:
         return orjson.loads(_text(arguments))
     except orjson.JSONDecodeError as error:
+        if or_none:
+            return None
         raise InvalidInputError(
             f"the arguments are not JSON: {error}",
             hint="write one object, for example '{\"limit\": 5}'",
@@ -102,12 +143,13 @@ def _with_project(arguments: Any, project: str) -> Any:
     return {"project_id": project, **arguments} if isinstance(arguments, dict) else arguments
 
 
-def _speaking_for(actor: str, caller: str) -> str:
+def _caller(workspace: "Workspace", named: str | None) -> str:
     """Return who calls; an agent speaks for nobody but itself."""
     from falsify.errors import ForbiddenError
     from falsify.identity import identity, is_agent
 
-    who = identity(caller)
+    actor = workspace.settings.actor
+    who = identity(named or actor)
     if is_agent(actor) and who != actor:
         raise ForbiddenError(f"{actor} may not call as {who}", hint="leave --as out", reason="not_yourself")
     return who

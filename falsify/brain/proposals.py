@@ -1,0 +1,384 @@
+"""Proposals: an agent proposes a page or a lesson, the guard reads it, and a person lands it, once.
+
+What was staged is what is recorded: the page is written as it would be, front matter included, when it is proposed.
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import yaml
+
+from falsify.brain import governance
+from falsify.brain.contradictions import findings
+from falsify.brain.events import BrainEvent, PageRecorded, ProposalApproved, ProposalRejected, ProposalStaged
+from falsify.brain.front_matter import split
+from falsify.brain.guard import PROTECTED, Draft, Ground, Kind, likest, refusals, second_thoughts
+from falsify.brain.library import Library, Proposal, current
+from falsify.brain.org import GENERAL, Org
+from falsify.brain.page import read_page
+from falsify.brain.page_text import lines
+from falsify.brain.scope import is_owner, may_write, readable
+from falsify.errors import ConflictError, InvalidInputError, NotFoundError, RefusedError
+from falsify.identity import require_person
+from falsify.ports import Judge
+
+GroundOf = Callable[[str], Ground]
+"""Makes what a proposer's text is held against, as it is now."""
+
+LESSONS: Final[frozenset[str]] = frozenset({"lesson", "rule"})
+MAX_SLUG: Final = 60
+
+_RESERVED: Final = frozenset({"index"})
+"""The names of pages that the program compiles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a proposal: it is staged, or it was refused."""
+
+    staged: ProposalStaged | None
+    refusals: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as the tools tell it. Nothing is ever written before a person approves."""
+        staged = self.staged
+        return {
+            "outcome": "staged" if staged else "refused",
+            "written": False,
+            "rel_path": staged.rel_path if staged else None,
+            "moderation_item_id": staged.proposal_id if staged else None,
+            "refusal_messages": list(self.refusals),
+            "superseded": list(staged.supersedes) if staged else [],
+        }
+
+
+# --- what is proposed ---------------------------------------------------------------------------------------------
+
+
+def page_draft(
+    org: Org, *, caller: str, title: str, content: str, department: str | None, refs: Sequence[str] = ()
+) -> Draft:
+    """Return a proposed page as the guard reads it. Content may open with front matter."""
+    front: Mapping[str, Any] = {}
+    body, fault = content, ""
+    try:
+        written = lines(content.removeprefix("\ufeff"))
+        values, taken = split("content", written)
+        front, body = {name: value.plain for name, value in values.items()}, "\n".join(written[taken:])
+    except InvalidInputError as error:
+        fault = error.message
+    return Draft(
+        kind="page",
+        caller=caller,
+        title=title.strip(),
+        department=_department(org, department),
+        text=f"{title}\n\n{content}",
+        body=body.strip(),
+        front=front,
+        fault=fault,
+        refs=tuple(dict.fromkeys(refs)),
+    )
+
+
+def lesson_draft(
+    org: Org, *, kind: Kind, caller: str, title: str, lesson: str, department: str | None, refs: Sequence[str]
+) -> Draft:
+    """Return a proposed lesson or rule as the guard reads it."""
+    return Draft(
+        kind=kind,
+        caller=caller,
+        title=title.strip(),
+        department=_department(org, department),
+        text=f"{title}\n\n{lesson}",
+        body=lesson.strip(),
+        refs=tuple(dict.fromkeys(refs)),
+    )
+
+
+def _department(org: Org, named: str | None) -> str:
+    """Return the slug of a department, or what was named where there is no such one; of nothing, everybody's."""
+    wanted = (named or "").strip() or GENERAL
+    known = org.department(wanted)
+    return known.slug if known else wanted
+
+
+# --- proposing ----------------------------------------------------------------------------------------------------
+
+
+def propose(library: Library, draft: Draft, ground: Ground, *, today: str, judge: Judge) -> Outcome:
+    """Return the proposal, or what the guard has against it. `today` is the date of the page."""
+    if refused := refusals(draft, ground):
+        return Outcome(None, tuple(refused))
+    rel_path = path_of(draft)
+    if not readable(rel_path):
+        return Outcome(None, ("R-SCOPE: you have no permission to write there",))
+    if rel_path in ground.pages:
+        return Outcome(None, (f"R-DUPLICATE: there is a page {rel_path} already",))
+    found = list(findings(draft.body, ground.pages, judge))
+    old, near = _superseded(draft, ground)
+    text = _written(draft, today=today, supersedes=old)
+    try:
+        read_page(rel_path, text)
+    except InvalidInputError as error:
+        return Outcome(None, (f"R-KEYS: {error.message}",))
+    notes = (*near, *found)
+    return Outcome(_staged(library, draft, text, notes=notes, judge=f"{judge.name} {judge.version}", supersedes=old))
+
+
+def path_of(draft: Draft) -> str:
+    """Return the path that a draft's title and department lead to."""
+    folder = "lessons/" if draft.kind in LESSONS else ""
+    return f"memory/{draft.department}/{folder}{slug_of(draft.title)}.md"
+
+
+def slug_of(title: str) -> str:
+    """Return a title as the name of a file: ASCII letters, digits and single dashes, at most 60."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:MAX_SLUG].strip("-")
+    if not slug:
+        digest = hashlib.sha256(unicodedata.normalize("NFKC", title).encode("utf-8", "replace")).hexdigest()
+        return f"page-{digest[:8]}"
+    return f"{slug}-page" if slug in _RESERVED else slug
+
+
+def _staged(
+    library: Library, draft: Draft, text: str, *, notes: tuple[str, ...], judge: str, supersedes: tuple[str, ...]
+) -> ProposalStaged:
+    rel_path = path_of(draft)
+    digest = hashlib.sha256(unicodedata.normalize("NFKC", title).encode("utf-8", "replace")).hexdigest()
+        return f"page-{digest[:8]}"
+    return f"{slug}-page" if slug in _RESERVED else slug
+
+
+def _staged(
+    library: Library,
+    draft: Draft,
+    rel_path: str,
+    text: str,
+    found: tuple[str, ...],
+    judge: Judge,
+    old: tuple[str, ...],
+) -> ProposalStaged:
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    # Made of nothing but what the proposer did: an id that depended on others' pages would tell of them.
+    before = sum(each.staged.proposed_by == draft.caller for each in library.proposals.values())
+    unique = hashlib.sha256(f"{draft.caller}\0{before}\0{digest}".encode()).hexdigest()
+    landing = _free(library, rel_path)
+    moved = (
+        () if landing == rel_path else (f"{rel_path} is a page that the proposer cannot see; it would be {landing}",)
+    )
+    return ProposalStaged(
+        proposal_id=f"P-{unique[:10]}",
+        proposes=draft.kind,
+        rel_path=rel_path,
+        title=draft.title,
+        department=draft.department,
+        text=text,
+        refs=draft.refs,
+        proposed_by=draft.caller,
+        findings=(*moved, *notes),
+        judge=judge,
+        digest=digest,
+        lands_at="" if landing == rel_path else landing,
+        supersedes=supersedes,
+    )
+
+
+def _free(library: Library, rel_path: str) -> str:
+    """Return the path, or the first like it that no page has; upper and lower case are the same to some systems."""
+    taken = {version.rel_path.casefold() for version in current(library)}
+    stem, number, free = rel_path.removesuffix(".md"), 1, rel_path
+    while free.casefold() in taken:
+        number += 1
+        free = f"{stem}-{number}.md"
+    return free
+
+
+def _superseded(draft: Draft, ground: Ground) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the page that this one would supersede, and what people should know of the page most like it.
+
+    A lesson supersedes an active lesson of its department; other pages are only pointed at.
+    """
+    found = likest(draft, ground.pages)
+    if found is None:
+        return (), ()
+    page = ground.pages[found.rel_path]
+    replaces = (
+        draft.kind in LESSONS
+        and page.type in LESSONS
+        and (page.lifecycle_status, page.department) == ("active", draft.department)
+        and may_write(ground.org, draft.caller, page.department, page.area)
+    )
+    told = f"{'supersedes' if replaces else 'is like'} {found.rel_path}: {found.share:.0%} of the words are the same"
+    return ((found.rel_path,) if replaces else ()), (told,)
+
+
+def _written(draft: Draft, *, today: str, supersedes: tuple[str, ...]) -> str:
+    """Return the page as it would be recorded."""
+    front: dict[str, Any] = {
+        "title": draft.title,
+        "type": draft.type,
+        "department": draft.department,
+        "lifecycle_status": "active",
+        "source_trust": "declared",
+        "updated": today,
+        "proposed_by": draft.caller,
+    }
+    if draft.refs:
+        front["sources"] = list(draft.refs)
+    if supersedes:
+        front["supersedes"] = list(supersedes)
+    free = {name: value for name, value in draft.front.items() if name not in {*front, "type"}}
+    told = yaml.safe_dump({**front, **free}, sort_keys=False, allow_unicode=True, width=1_000)
+    return f"---\n{told}---\n{draft.body}\n"
+
+
+# --- deciding -----------------------------------------------------------------------------------------------------
+
+
+def may_decide(org: Org, caller: str, staged: ProposalStaged) -> bool:
+    """Return whether somebody may land a proposal: the owner, or who validates something in its department.
+
+    Of a change of the org map: the owner, or who validates governance.
+    """
+    if is_owner(org, caller):
+        return True
+    kind, _, slug = caller.partition(":")
+    person = next((p for p in org.people if p.slug == slug), None) if kind == "person" else None
+    if person is None:
+        return False
+    if staged.proposes == "governance":
+        return governance.CATEGORY in person.validates
+    return bool(person.validates) and staged.department in person.departments
+
+
+def may_see(org: Org, caller: str, staged: ProposalStaged) -> bool:
+    """Return whether a proposal exists for somebody: they may decide on it, or it is theirs."""
+    return may_decide(org, caller, staged) or staged.proposed_by == caller
+
+
+def proposal_of(library: Library, proposal_id: str, *, caller: str) -> Proposal:
+    """Return a proposal that the caller may see; raises NotFoundError, the same for one they may not."""
+    known = library.proposals.get(proposal_id)
+    if known is None or not may_see(library.org, caller, known.staged):
+        raise _absent(proposal_id)
+    return known
+
+
+def approve(
+    library: Library, proposal_id: str, *, caller: str, now: str, ground_of: GroundOf, note: str = ""
+) -> list[BrainEvent]:
+    """Return the approval and what it lands; nothing if that has happened already. People only.
+
+    Raises ConflictError, and the proposal stays pending, where the brain has changed so that it cannot be landed.
+    """
+    require_person(caller, "approve anything")
+    known = _decided_by(library, proposal_id, caller)
+    if known.status == "approved":
+        return []
+    if known.status == "rejected":
+        raise RefusedError(
+            f"{proposal_id} was rejected by {known.decided_by}", hint="it has to be proposed anew", reason="rejected"
+        )
+    staged = known.staged
+    if staged.proposes == "governance":
+        return governance.approve(library, proposal_id, caller=caller, note=note)
+    if found := obstacles(library, staged, ground_of(staged.proposed_by)):
+        raise ConflictError(
+            f"{proposal_id} cannot be landed any more: {'; '.join(found)}",
+            hint=f"reject it with `falsify approvals reject {proposal_id}`, and have it proposed anew",
+            reason="brain_changed",
+            details={"proposal": proposal_id, "changed": found},
+        )
+    approved = ProposalApproved(proposal_id=proposal_id, digest=staged.digest, approved_by=caller, note=note)
+    return [approved, *_landed(library, staged, approved_by=caller, now=now)]
+
+
+def reject(library: Library, proposal_id: str, *, caller: str, reason: str) -> list[BrainEvent]:
+    """Return the rejection of what is pending. People only."""
+    require_person(caller, "reject a proposal")
+    known = _decided_by(library, proposal_id, caller)
+    if known.status != "pending":
+        raise ConflictError(
+            f"{proposal_id} was {known.status} by {known.decided_by}",
+            hint="nothing more is to be done",
+            reason="proposal_decided",
+        )
+    return [ProposalRejected(proposal_id=proposal_id, rejected_by=caller, reason=reason)]
+
+
+def obstacles(library: Library, staged: ProposalStaged, ground: Ground) -> list[str]:
+    """Return why a staged page cannot be landed now; empty if it can."""
+    target = staged.lands_at or staged.rel_path
+    taken = [] if _free(library, target) == target else [f"there is a page {target} by now"]
+    return [*taken, *second_thoughts(_again(staged), replace(ground, waiting={}))]
+
+
+def _decided_by(library: Library, proposal_id: str, caller: str) -> Proposal:
+    known = proposal_of(library, proposal_id, caller=caller)
+    if not may_decide(library.org, caller, known.staged):
+        raise _absent(proposal_id)
+    return known
+
+
+def _absent(proposal_id: str) -> NotFoundError:
+    message = f"there is no proposal {ascii(proposal_id)[:80]}"
+    return NotFoundError(message, hint="see `falsify approvals list`", reason="no_proposal")
+
+
+def _again(staged: ProposalStaged) -> Draft:
+    """Return the draft that a staged page was made of."""
+    page = read_page(staged.rel_path, staged.text)
+    free = {name: value for name, value in page.front.items() if name.casefold().replace("-", "_") not in PROTECTED}
+    told = yaml.safe_dump(free, allow_unicode=True, width=1_000) if free else ""
+    kind: Kind = "page" if staged.proposes == "governance" else staged.proposes
+    return Draft(
+        kind=kind,
+        caller=staged.proposed_by,
+        title=staged.title,
+        department=staged.department,
+        text=f"{staged.title}\n\n{told}\n{page.body}",
+        body=page.body.strip(),
+        front=free,
+        refs=staged.refs,
+    )
+
+
+def _landed(library: Library, staged: ProposalStaged, *, approved_by: str, now: str) -> Iterator[BrainEvent]:
+    """Yield the page, and the page that it supersedes as it is from now on."""
+
+    def recorded(rel_path: str, text: str) -> PageRecorded:
+        return PageRecorded(
+            rel_path=rel_path,
+            text=text,
+            known_at=now,
+            author=f"{staged.proposed_by}, approved by {approved_by}",
+            commit="",
+            message=f"proposal {staged.proposal_id}",
+        )
+
+    yield recorded(staged.lands_at or staged.rel_path, staged.text)
+    for old in staged.supersedes:
+        text = next((version.text for version in library.pages.get(old, ())[-1:]), None)
+        if text is not None and (changed := superseded_text(old, text)):
+            yield recorded(old, changed)
+
+
+def superseded_text(rel_path: str, text: str) -> str:
+    """Return a page with the lifecycle status superseded, else as it was; empty where it is not active."""
+    try:
+        page = read_page(rel_path, text)
+    except InvalidInputError:
+        return ""
+    if page.lifecycle_status != "active":
+        return ""
+    if not page.front:
+        return f"---\nlifecycle_status: superseded\n---\n{text}"
+    first, *rest = text.split("\n")
+    end = split(rel_path, lines(text.removeprefix("\ufeff"))).lines - 1
+    kept = [line for line in rest[:end] if not line.startswith("lifecycle_status:")]
+    return "\n".join([first, "lifecycle_status: superseded", *kept, *rest[end:]])

@@ -1,0 +1,307 @@
+"""The store of the search index: a SQLite file and one of vectors, brought up to the log in steps that survive a kill.
+
+A step is a transaction: the pages of some positions with the checkpoint, or some vectors with how many there are. A
+process that was killed goes on after the last one. Several processes may do so at once.
+"""
+
+import os
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import groupby, islice
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import orjson
+
+from falsify.brain.library import Library, Version
+from falsify.brain.page import read_page
+from falsify.errors import UnavailableError
+from falsify.ports import Embedder
+from projections.search.schema import (
+    BLOCK,
+    CONTENT,
+    ENTRY,
+    LAYOUT,
+    TABLES,
+    advance,
+    checkpoint,
+    clear,
+    marks,
+    reading,
+    writing,
+)
+from projections.search.view import Admission, Numbers, Snapshot, View, viewed
+from projections.search.writer import Writer
+
+Watch = Callable[[str, int, int], None]
+"""Is told how far something has come: what ("pages" or "passages"), how many, of how many."""
+
+Row = Mapping[str, Any]
+
+POSITIONS_AT_ONCE: Final = 200
+PASSAGES_AT_ONCE: Final = 256
+
+VIEWS: Final = 32
+"""So many views are kept in memory."""
+
+
+def unwatched(_what: str, _done: int, _of: int) -> None:
+    """Show nobody anything."""
+
+
+class SearchIndex:
+    """The index of all versions of all pages. `sync` brings it up to the log; `view` narrows it to what a call sees."""
+
+    def __init__(self, path: Path, embedder: Embedder) -> None:
+        self.embedder = embedder
+        self._path = path
+        self._vectors = path.with_suffix(".vectors")
+        self._synced = -1
+        self._snapshot: Snapshot | None = None
+        self._views: OrderedDict[tuple[str, tuple[str, ...], int], View] = OrderedDict()
+
+    # --- writing ----------------------------------------------------------------------------------------------
+
+    def sync(self, library: Library, position: int, *, watch: Watch = unwatched) -> int:
+        """Bring the index to `position`, up to which the library was folded; return how many passages were embedded.
+
+        Raises UnavailableError if the files or the embedder cannot be used.
+        """
+        if position == self._synced:
+            return 0
+        with self._connect() as connection:
+            self._begin(connection)
+            self._place(connection, library)
+            self._read(connection, library, position, watch)
+            embedded = self._embed(connection, watch)
+        self._synced = position
+        return embedded
+
+    def rebuild(self, library: Library, position: int, *, watch: Watch = unwatched) -> int:
+        """Forget everything and read the library anew; return how many passages were embedded."""
+        with self._connect() as connection, writing(connection):
+            clear(connection)
+        self._synced = -1
+        return self.sync(library, position, watch=watch)
+
+    def _begin(self, connection: sqlite3.Connection) -> None:
+        """Make an index of another layout anew, and the vectors of another embedder."""
+        with writing(connection):
+            known = checkpoint(connection)
+            if known["layout"] != LAYOUT:
+                clear(connection)
+            if known["embedder"] != self.embedder.name or self._vectors_on_disk() < known["embedded"]:
+                advance(connection, embedder=self.embedder.name, embedded=0)
+
+    def _place(self, connection: sqlite3.Connection, library: Library) -> None:
+        """Put the pages that name no department where the org map of today puts them."""
+        slugs = sorted(each.slug for each in library.org.departments)
+        departments = orjson.dumps(slugs).decode()
+        if checkpoint(connection)["departments"] == departments:
+            return
+        with writing(connection):
+            rows = connection.execute("SELECT id, rel_path FROM version WHERE NOT named").fetchall()
+            placed = ((read_page(path, "", departments=slugs).department, number) for number, path in rows)
+            connection.executemany("UPDATE version SET department = ? WHERE id = ?", placed)
+            advance(connection, departments=departments)
+
+    def _read(self, connection: sqlite3.Connection, library: Library, position: int, watch: Watch) -> None:
+        """Write the versions that are new, some positions at a time."""
+        slugs = [each.slug for each in library.org.departments]
+        while True:
+            after = int(checkpoint(connection)["position"])
+            fresh = _versions(library, after, position)
+            if not fresh:
+                break
+            for at_once in _batched(fresh, POSITIONS_AT_ONCE):
+                with writing(connection):
+                    if checkpoint(connection)["position"] != after:
+                        break  # another process was faster: see what is left
+                    Writer(connection, slugs).write([v for _, same in at_once for v in same], library)
+                    after = at_once[-1][0]
+                    advance(connection, position=after)
+                watch("pages", sum(at <= after for at, _ in fresh), len(fresh))
+        # What others wrote to the log changes nothing here: the generation stays, and with it what is kept in memory.
+        connection.execute("UPDATE checkpoint SET position = max(position, ?)", (position,))
+
+    def _embed(self, connection: sqlite3.Connection, watch: Watch) -> int:
+        """Embed the passages that have no vector yet, in the order of their numbers."""
+        count, made = 0, 0
+        (total,) = connection.execute("SELECT count(*) FROM passage").fetchone()
+        while (start := int(checkpoint(connection)["embedded"])) < total:
+            rows = connection.execute(
+                "SELECT title, context, text FROM passage WHERE id >= ? ORDER BY id LIMIT ?", (start, PASSAGES_AT_ONCE)
+            ).fetchall()
+            vectors = self.embedder.embed(["\n".join(filter(None, row)) for row in rows]).astype("<f4")
+            with writing(connection):
+                if checkpoint(connection)["embedded"] != start:
+                    continue  # another process was faster
+                self._append(vectors, start)
+                advance(connection, embedded=start + len(rows))
+            made += len(rows)
+            count = start + len(rows)
+            watch("passages", count, total)
+        return made
+
+    def _vectors_on_disk(self) -> int:
+        size = self._vectors.stat().st_size if self._vectors.exists() else 0
+        return size // (self.embedder.dimensions * 4)
+
+    def _append(self, vectors: Any, start: int) -> None:
+        """Write vectors from row `start` on; the disk has them before the checkpoint says that they are there."""
+        if start == 0:
+            self._vectors.unlink(missing_ok=True)  # whoever still reads the old ones keeps them
+        self._vectors.touch()
+        with self._vectors.open("r+b") as file:
+            file.seek(start * self.embedder.dimensions * 4)
+            file.write(vectors.tobytes())
+            file.truncate()
+            file.flush()
+            os.fsync(file.fileno())
+
+    # --- reading ----------------------------------------------------------------------------------------------
+
+    def view(self, admission: Admission) -> View:
+        """Return what is admitted of the index as it is on the disk; kept until the index changes."""
+        condition, parameters = admission.where()
+        with self._connect() as connection, reading(connection):
+            snapshot = self._current(connection)
+            key = (condition, parameters, snapshot.generation)
+            if key in self._views:
+                self._views.move_to_end(key)
+                return self._views[key]
+            found = connection.execute(f"SELECT id FROM version WHERE {condition}", parameters).fetchall()  # noqa: S608  # from Admission
+        view = self._views[key] = viewed(snapshot, [number for (number,) in found])
+        while len(self._views) > VIEWS:
+            self._views.popitem(last=False)
+        return view
+
+    def postings(self, terms: Sequence[str]) -> dict[str, tuple[Numbers, Numbers]]:
+        """Return for each word that is known the passages that have it, in rising order, and how often."""
+        with self._connect() as connection:
+            rows = connection.execute(
+                f"SELECT term, block, entries FROM posting WHERE term IN ({marks(terms)}) ORDER BY term, block",  # noqa: S608
+                list(terms),
+            ).fetchall()
+        found: dict[str, tuple[Numbers, Numbers]] = {}
+        for term, blocks in groupby(rows, key=itemgetter(0)):
+            read = [(block, np.frombuffer(entries, dtype=ENTRY)) for _, block, entries in blocks]
+            passages = np.concatenate([block * BLOCK + entries["at"].astype(np.int64) for block, entries in read])
+            found[term] = passages, np.concatenate([entries["often"].astype(np.int64) for _, entries in read])
+        return found
+
+    def mentioned(self, names: Sequence[str]) -> list[tuple[str, int]]:
+        """Return the versions of entity and glossary pages that have one of these names, by name and number."""
+        return self._select(f"SELECT name, version FROM mention WHERE name IN ({marks(names)}) ORDER BY 1, 2", names)  # noqa: S608
+
+    def tails_of(self, versions: Sequence[int]) -> list[tuple[str]]:
+        """Return the tails of all names of these versions."""
+        return self._select(f"SELECT DISTINCT tail FROM name WHERE version IN ({marks(versions)}) ORDER BY 1", versions)  # noqa: S608
+
+    def named(self, tails: Sequence[str]) -> list[tuple[int, str, str, str]]:
+        """Return number, path, title and aliases (JSON) of the versions that have a name with one of these tails."""
+        return self._select(
+            "SELECT DISTINCT v.id, v.rel_path, v.title, v.aliases FROM name n JOIN version v ON v.id = n.version "  # noqa: S608
+            f"WHERE n.tail IN ({marks(tails)}) ORDER BY v.id",
+            tails,
+        )
+
+    def links_to(self, tails: Sequence[str]) -> list[tuple[int, str]]:
+        """Return the links whose target has one of these tails: the version they are in, and the target."""
+        return self._select(f"SELECT version, target FROM link WHERE tail IN ({marks(tails)}) ORDER BY 1, 2", tails)  # noqa: S608
+
+    def links_from(self, versions: Sequence[int]) -> list[tuple[int, str]]:
+        """Return the links of these versions."""
+        return self._select(
+            f"SELECT version, target FROM link WHERE version IN ({marks(versions)}) ORDER BY 1, 2",  # noqa: S608
+            versions,
+        )
+
+    def rows(self, chunk_numbers: Sequence[int]) -> dict[int, Row]:
+        """Return everything about these chunks, by their number."""
+        with self._connect() as connection:
+            connection.row_factory = sqlite3.Row
+            found = connection.execute(
+                "SELECT c.id AS chunk, c.ordinal, c.start_line, c.end_line, p.heading_path, p.text, v.* FROM chunk c "  # noqa: S608
+                "JOIN passage p ON p.id = c.passage JOIN version v ON v.id = c.version "
+                f"WHERE c.id IN ({marks(chunk_numbers)})",
+                list(chunk_numbers),
+            ).fetchall()
+        return {row["chunk"]: row for row in found}
+
+    def contents(self) -> dict[str, list[tuple[Any, ...]]]:
+        """Return every table that the log decides, whole, and the vectors: what two indexes are compared by."""
+        tables: dict[str, list[tuple[Any, ...]]] = {
+            name: self._select(f"SELECT * FROM {name} ORDER BY 1, 2", ())  # noqa: S608
+            for name in CONTENT
+        }
+        with self._connect() as connection:
+            known = checkpoint(connection)
+        kept = ("layout", "position", "departments", "embedder", "embedded")
+        return {
+            **tables,
+            "checkpoint": [tuple(known[name] for name in kept)],
+            "vectors": [(self._vectors.read_bytes(),)] if self._vectors.exists() else [],
+        }
+
+    def _select(self, sql: str, parameters: Sequence[Any]) -> list[Any]:
+        with self._connect() as connection:
+            return connection.execute(sql, list(parameters)).fetchall()
+
+    def _current(self, connection: sqlite3.Connection) -> Snapshot:
+        known = checkpoint(connection)
+        if self._snapshot is None or self._snapshot.generation != known["generation"]:
+            self._snapshot = self._load(connection, known)
+        return self._snapshot
+
+    def _load(self, connection: sqlite3.Connection, known: Row) -> Snapshot:
+        rows = connection.execute("SELECT version, passage, ordinal FROM chunk ORDER BY id").fetchall()
+        numbers = np.array(rows, dtype=np.int64).reshape(-1, 3)
+        lengths = connection.execute("SELECT length FROM passage ORDER BY id").fetchall()
+        pages = connection.execute("SELECT rel_path, position FROM version ORDER BY id").fetchall()
+        shape = int(known["embedded"]), self.embedder.dimensions
+        vectors = np.memmap(self._vectors, "<f4", "r", shape=shape) if shape[0] else np.empty(shape, dtype=np.float32)
+        return Snapshot(
+            generation=known["generation"],
+            rel_paths=tuple(path for path, _ in pages),
+            positions=tuple(position for _, position in pages),
+            version_of=np.ascontiguousarray(numbers[:, 0]),
+            passage_of=np.ascontiguousarray(numbers[:, 1]),
+            ordinal_of=np.ascontiguousarray(numbers[:, 2]),
+            lengths=np.array(lengths, dtype=np.int64).reshape(-1),
+            vectors=vectors,
+        )
+
+    @contextmanager
+    def _connect(self) -> Iterator[sqlite3.Connection]:
+        try:
+            connection = sqlite3.connect(self._path, timeout=30, isolation_level=None)
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = NORMAL")
+                connection.executescript(TABLES)
+                yield connection
+            finally:
+                connection.close()
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise UnavailableError(
+                f"the search index {self._path} cannot be used: {error}",
+                hint="it holds nothing of its own: delete the file and it is rebuilt from the log",
+            ) from error
+
+
+def _versions(library: Library, after: int, through: int) -> list[tuple[int, list[Version]]]:
+    """Return the versions of the positions in between, those of one position together, in order."""
+    fresh = [v for past in library.pages.values() for v in past if after < v.position <= through]
+    fresh.sort(key=lambda v: (v.position, v.rel_path))
+    return [(position, list(same)) for position, same in groupby(fresh, key=lambda v: v.position)]
+
+
+def _batched(items: Sequence[Any], size: int) -> Iterator[list[Any]]:
+    left = iter(items)
+    while batch := list(islice(left, size)):
+        yield batch

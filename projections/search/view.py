@@ -1,0 +1,134 @@
+"""What one call may see of the index: the rows that a scope, a date and the filters admit.
+
+Nothing of the other rows takes part in anything: not in a score, not in a count, not in the frequency of a word.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from falsify.brain.scope import Scope
+
+Numbers = NDArray[np.int64]
+Scores = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+OPEN: Final = "9999-12-31T23:59:59Z"
+"""The end of a version that still holds."""
+
+INDEX_TYPE: Final = "index"
+"""The type of compiled index pages."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """What a call asks to be shown, as a condition of SQL.
+
+    `day` (`YYYY-MM-DD`) is what expiry is held against; with `past`, versions are those known at its end, else those
+    of now. `lapsed` admits what has expired or is archived. An empty `types` means all.
+    """
+
+    scope: Scope
+    day: str
+    past: bool = False
+    lapsed: bool = False
+    indexes: bool = False
+    types: tuple[str, ...] = ()
+
+    def where(self) -> tuple[str, tuple[str, ...]]:
+        """Return the condition on the table of versions, and its parameters."""
+        condition, parameters = self.scope.where()
+        parts: list[tuple[str, tuple[str, ...]]] = [(condition, tuple(map(str, parameters)))]
+        if self.past:
+            moment = f"{self.day}T23:59:59Z"
+            parts.append(("known_from <= ? AND known_to > ?", (moment, moment)))
+        else:
+            parts.append(("known_to = ?", (OPEN,)))
+        if not self.lapsed:
+            parts.append(("(expires = '' OR expires >= ?) AND lifecycle_status <> 'archived'", (self.day,)))
+        if not self.indexes:
+            parts.append(("type <> ?", (INDEX_TYPE,)))
+        if self.types:
+            parts.append((f"type IN ({', '.join('?' * len(self.types))})", self.types))
+        return " AND ".join(f"({sql})" for sql, _ in parts), tuple(each for _, given in parts for each in given)
+
+    def unfiltered(self) -> "Admission":
+        """Return the same scope without any filter: what there is at all for this call, now."""
+        return Admission(scope=self.scope, day=self.day, lapsed=True, indexes=True)
+
+    def unwithheld(self) -> "Admission":
+        """Return the same without the ceiling of where the answer goes."""
+        return replace(self, scope=replace(self.scope, ceiling="restricted"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """What of the index is held in memory: how chunks, versions and passages belong together, and the vectors.
+
+    A passage is a distinct text; its number is its row in `vectors`, of which the first `embedded` are there. Chunks
+    are numbered as `version_of`, `passage_of` and `ordinal_of` are; versions as `rel_paths` and `positions`.
+    """
+
+    generation: int
+    rel_paths: tuple[str, ...]
+    positions: tuple[int, ...]
+    version_of: Numbers
+    passage_of: Numbers
+    ordinal_of: Numbers
+    lengths: Numbers
+    vectors: NDArray[np.float32]
+
+    @property
+    def embedded(self) -> int:
+        return len(self.vectors)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """The admitted rows: `versions` is a mask over versions, `chunks` the numbers of chunks in rising order.
+
+    `copies` says for each passage how many admitted chunks have its text.
+    """
+
+    snapshot: Snapshot
+    versions: Mask
+    chunks: Numbers
+    copies: Numbers
+
+    @property
+    def pages(self) -> int:
+        return int(self.versions.sum())
+
+    def paths(self) -> list[tuple[str, int]]:
+        """Return path and log position of each admitted version, by path."""
+        known = self.snapshot
+        return sorted((known.rel_paths[number], known.positions[number]) for number in np.flatnonzero(self.versions))
+
+    def passages(self) -> Numbers:
+        """Return the passage of each admitted chunk."""
+        found: Numbers = self.snapshot.passage_of[self.chunks]
+        return found
+
+    def chunks_of(self, versions: Sequence[int]) -> Numbers:
+        """Return the places in `chunks` of the chunks of these versions."""
+        wanted = np.zeros(len(self.versions), dtype=np.bool_)
+        wanted[list(versions)] = True
+        return np.flatnonzero(wanted[self.snapshot.version_of[self.chunks]])
+
+    def place(self, at: int) -> tuple[str, int]:
+        """Return path and ordinal of the chunk at a place in `chunks`: what ties are ordered by."""
+        chunk = self.chunks[at]
+        return self.snapshot.rel_paths[self.snapshot.version_of[chunk]], int(self.snapshot.ordinal_of[chunk])
+
+
+def viewed(snapshot: Snapshot, versions: Sequence[int]) -> View:
+    """Return the view of the versions with these numbers; those newer than the snapshot are passed over."""
+    mask = np.zeros(len(snapshot.rel_paths), dtype=np.bool_)
+    numbers = np.fromiter(versions, dtype=np.int64, count=len(versions))
+    mask[numbers[numbers < len(mask)]] = True
+    chunks = np.flatnonzero(mask[snapshot.version_of])
+    copies = np.bincount(snapshot.passage_of[chunks], minlength=len(snapshot.lengths))
+    return View(snapshot=snapshot, versions=mask, chunks=chunks, copies=copies)
