@@ -91,10 +91,15 @@ def _compose(name: str, text: str, what: str, begins: str) -> yaml.Node:
         place = Place(mark.line + 1, mark.column + 1) if mark else Place(1, 1)
         raise _error(name, place, f"this is not YAML: {error.problem}") from error
     except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        column = error.position - text.rfind("\n", 0, error.position)
-        message = f"the character U+{ord(text[error.position]):04X} is not allowed"
-        raise _error(name, Place(line, column), message, "remove it") from error
+        # The parser in C counts bytes, the one in Python characters: what it stopped at is looked for here.
+        found = yaml.reader.Reader.NON_PRINTABLE.search(text)
+        if found is None:
+            raise InvalidInputError(f"{name} is not YAML: {error.reason}", hint="save it as UTF-8") from error
+        line = text.count("\n", 0, found.start()) + 1
+        column = found.start() - text.rfind("\n", 0, found.start())
+        raise _error(
+            name, Place(line, column), f"the character U+{ord(found[0]):04X} is not allowed", "remove it"
+        ) from error
     if not isinstance(root, yaml.MappingNode):
         raise InvalidInputError(f"{name} is not a {what}", hint=begins)
     return root

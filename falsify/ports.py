@@ -106,6 +106,50 @@ class Extractor(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a consultant is shown of a page: an extract, and whether it may be repeated word for word."""
+
+    title: str
+    text: str
+    quotable: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consultation:
+    """What a consultant is asked, and the extracts that it is to answer from, which it cites as [1], [2], ...
+
+    `schema` is that of JSON which the answer is to be, {} for prose; `max_tokens` about how long it may be.
+    """
+
+    mode: Literal["question", "guidance"]
+    asked: str
+    extracts: tuple[Shown, ...]
+    schema: Mapping[str, Any]
+    max_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What a consultant answered, JSON where it was asked for that. `known` is False where the extracts have nothing."""
+
+    text: str
+    known: bool = True
+
+
+class Consultant(Protocol):
+    """Answers a question from extracts, and nothing else. What it says is checked by whoever asks it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+
+    def consult(self, consultation: Consultation) -> Advice | Abstention:
+        """Return the answer. Never raises for a failing model: it abstains."""
+        ...
+
+
 Metrics = Mapping[str, float | None]
 """One line of what a run measured: name -> value, None for what was not a finite number."""
 

@@ -4,7 +4,7 @@ A recipe names pages, questions and entities, never globs: what it serves is loo
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol
 
@@ -185,6 +185,22 @@ class Assembly:
     unavailable: list[str] = field(default_factory=list)
     never_filtered: int = 0
 
+    def take(self, found: Iterable[Piece], most: int, never: Sequence[str]) -> None:
+        """Take up to so many pieces that are new and that no glob keeps out."""
+        for piece in found:
+            if most == 0:
+                break
+            if excluded(piece.page.rel_path, never):
+                self.never_filtered += 1
+            elif not self._holds(piece):
+                self.pieces.append(piece)
+                most -= 1
+
+    def _holds(self, piece: Piece) -> bool:
+        """Return whether the same excerpt is there already, or the whole page that it is of."""
+        there = (each for each in self.pieces if each.page.rel_path == piece.page.rel_path)
+        return any(each.kind == "page" or each.text == piece.text for each in there)
+
 
 def assemble(pack: Pack, hint: str, sources: Sources) -> Assembly:
     """Return what the recipe brings for a task; what would need a hint brings nothing without one."""
@@ -195,25 +211,12 @@ def assemble(pack: Pack, hint: str, sources: Sources) -> Assembly:
             found = sources.page(item.text)
             if found is None:
                 made.unavailable.append(item.text)
-            _take(made, pack, [found] if found else [], 1)
+            made.take([found] if found else [], 1, pack.never)
         elif item.kind == "query":
-            _take(made, pack, sources.query(text) if text else (), item.k)
+            made.take(sources.query(text) if text else (), item.k, pack.never)
         else:
-            _take(made, pack, sources.entities(text), MOST_K)
-    made.pieces = list(_distinct(made.pieces))
+            made.take(sources.entities(text), MOST_K, pack.never)
     return made
-
-
-def _take(made: Assembly, pack: Pack, found: Iterable[Piece], most: int) -> None:
-    """Take so many pieces that no glob of the pack keeps out."""
-    for piece in found:
-        if not most:
-            break
-        if excluded(piece.page.rel_path, pack.never):
-            made.never_filtered += 1
-        else:
-            made.pieces.append(piece)
-            most -= 1
 
 
 # --- what is left out -----------------------------------------------------------------------------------------
@@ -230,20 +233,6 @@ def _pattern(glob: str) -> re.Pattern[str]:
 
 
 _GLOBS: Final = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-
-
-def _distinct(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Yield the pieces without what an earlier one holds: the same excerpt, or an excerpt of a page served whole."""
-    whole: set[str] = set()
-    parts: set[tuple[str, str, str]] = set()
-    for piece in pieces:
-        key = (piece.page.rel_path, piece.heading_path, piece.text)
-        if piece.page.rel_path in whole or key in parts:
-            continue
-        if piece.kind == "page":
-            whole.add(piece.page.rel_path)
-        parts.add(key)
-        yield piece
 
 
 def within(pieces: Sequence[Piece], budget: int) -> tuple[list[Piece], int]:

@@ -1,4 +1,7 @@
-"""What waits for a person, across all projects of a workspace: what it would do, and what has changed since."""
+"""What waits for a person: the requests of all projects and the proposals to the brain, and what they would do now.
+
+What is asked of a research project is a `Request`; what is proposed to the brain is a `Proposed` (surfaces.brain_writes).
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -15,6 +18,8 @@ from projections.beliefs import CONSEQUENCES
 from projections.chronicle import sentence
 from projections.workbench import WORKBENCH_EVENTS, approval_row
 from surfaces.answers import answer
+from surfaces.brain import STREAM, Brain
+from surfaces.brain_writes import Proposed, proposed
 from surfaces.text import CHANGES
 from surfaces.workbench import Sight, Workbench, WorkOf
 from surfaces.workspace import Workspace
@@ -32,9 +37,37 @@ class Request:
     asked: Recorded
 
     @property
+    def id(self) -> str:
+        """The id that it is named by."""
+        return self.approval.id
+
+    @property
     def pending(self) -> bool:
         """Whether nobody has answered it."""
         return self.approval.status == "pending"
+
+    @property
+    def position(self) -> int:
+        """Where in the log it was made."""
+        return self.asked.position
+
+    @property
+    def revision(self) -> int:
+        """Where the stream is that it belongs to."""
+        return self.workbench.project.revision
+
+
+Item = Request | Proposed
+
+
+def items(workspace: Workspace, *, settled: bool = False) -> list[Item]:
+    """Return what waits in any project or for the brain, the newest first; with `settled` also what was answered.
+
+    Of the proposals to the brain, those that whoever records here may decide on or made.
+    """
+    found: list[Item] = [*requests(workspace, settled=True), *_proposed(workspace)]
+    found.sort(key=lambda item: item.position, reverse=True)
+    return [item for item in found if settled or item.pending]
 
 
 def requests(workspace: Workspace, *, settled: bool = False) -> list[Request]:
@@ -44,20 +77,20 @@ def requests(workspace: Workspace, *, settled: bool = False) -> list[Request]:
     return [request for request in found if settled or request.pending]
 
 
-def find(workspace: Workspace, name: str) -> Request:
-    """Return the request with this id, or the only one whose id begins so.
+def find(workspace: Workspace, name: str) -> Item:
+    """Return the request or proposal with this id, or the only one whose id begins so.
 
     Raises NotFoundError or, where several fit, InvalidInputError that lists them.
     """
-    every = requests(workspace, settled=True)
-    fitting = [request for request in every if name and request.approval.id.startswith(name)]
+    every = items(workspace, settled=True)
+    fitting = [item for item in every if name and item.id.startswith(name)]
     if not fitting:
         shown = name if len(name) <= 64 and name.isprintable() else ascii(name[:64])
         raise NotFoundError(
             f"there is no approval {shown}", hint="see `falsify approvals list --all`", reason="no_approval"
         )
     if len(fitting) > 1:
-        listed = ", ".join(request.approval.id for request in fitting)
+        listed = ", ".join(item.id for item in fitting)
         raise InvalidInputError(f"{name!r} stands for {len(fitting)} requests", hint=f"write more of the id: {listed}")
     return fitting[0]
 
@@ -74,8 +107,10 @@ def projects(workspace: Workspace) -> Iterator[Workbench]:
             yield workbench
 
 
-def row(request: Request) -> dict[str, Any]:
-    """Return a request, JSON-ready, with when it was made and how long ago (seconds)."""
+def row(request: Item) -> dict[str, Any]:
+    """Return a request or proposal, JSON-ready, with when it was made and how long ago (seconds)."""
+    if isinstance(request, Proposed):
+        return request.row()
     age = max(0, request.workbench.workspace.clock.now() - request.asked.recorded_at)
     return {
         **approval_row(request.workbench.project, request.approval.id),
@@ -84,12 +119,14 @@ def row(request: Request) -> dict[str, Any]:
     }
 
 
-def detail(request: Request, *, work_of: WorkOf) -> dict[str, Any]:
+def detail(request: Item, *, work_of: WorkOf) -> dict[str, Any]:
     """Return all there is to know before it is answered, JSON-ready.
 
     `relies_on` are its facts then and `now`; `since` what was recorded since it was made; `obstacles` why it cannot be
     carried out (empty if it can), and `would_do` what it would do now; `done` what its approval came to.
     """
+    if isinstance(request, Proposed):
+        return request.detail()
     sight = request.workbench.sight(request.approval.request.asked_by)
     would_do, obstacles = _foreseen(request, sight, work_of)
     since, done = _history(request)
@@ -102,6 +139,11 @@ def detail(request: Request, *, work_of: WorkOf) -> dict[str, Any]:
         "would_do": would_do,
         "done": [told["sentence"] for told in _sentences(done, sight)],
     }
+
+
+def _proposed(workspace: Workspace) -> Iterator[Proposed]:
+    if workspace.log.revision(STREAM):
+        yield from proposed(Brain(workspace), workspace.settings.actor)
 
 
 def _requests(workbench: Workbench) -> Iterator[Request]:

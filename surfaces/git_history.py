@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
-from falsify.brain.importing import Entry, Origin
+from falsify.brain.history import Entry
+from falsify.brain.importing import Origin
 from falsify.brain.page_path import page_path, skipped
 from falsify.brain.page_text import MAX_BYTES
 from falsify.errors import InvalidInputError, UnavailableError
@@ -230,15 +231,13 @@ def _process(folder: Path, *words: str, stdin: int = subprocess.DEVNULL) -> "Ite
         process = subprocess.Popen(
             _command(folder, *words), stdin=stdin, stdout=subprocess.PIPE, stderr=told, env=_environment()
         )
+        broken = False
         try:
             with process:
                 yield process
         except BrokenPipeError:
-            pass  # it ended by itself; why is told below
-        except BaseException:
-            process.kill()
-            raise
-        if process.returncode:
+            broken = True  # it ended by itself; why is told below
+        if process.returncode or broken:
             told.seek(0)
             raise _failed(words[0], told.read())
 

@@ -116,6 +116,31 @@ def take(
         beliefs = belief_file.read(file.path)
         return Taken(name, workspace.ingest(beliefs, judged=wishes.judged, key=key, dry_run=dry_run))
     path = lasting_name(workspace.root, file.path)
+    text = Text(name, path, data, format_)
+    return take_text(workspace, text, wishes, key=key, dry_run=dry_run, watch=watch)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A document at hand: what it is called, its lasting name, its bytes and in which format they are."""
+
+    name: str
+    path: str
+    data: bytes
+    format: str
+
+
+def take_text(
+    workspace: Workspace,
+    text: Text,
+    wishes: Wishes,
+    *,
+    key: str | None = None,
+    dry_run: bool = False,
+    watch: Watch = unwatched,
+) -> Taken:
+    """Record what a document says."""
+    name, path, data, format_ = text.name, text.path, text.data, text.format
     question_id = workspace.question(wishes.question).id
     digest = hashlib.sha256(data).hexdigest()
     extractor = None if format_ in {"JSON Lines", "CSV"} else _extractor(workspace, wishes)

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from falsify.belief.text import end_of
+from falsify.brain.comparison import compare
 from falsify.brain.events import BrainEvent, PageMoved, PageRecorded, PageRemoved
-from falsify.brain.importing import Change, History, batches, compare, decide, known_commits
+from falsify.brain.history import History
+from falsify.brain.importing import Change, batches, decide, known_commits
 from falsify.brain.library import Library, as_of, current, evolve
 from falsify.brain.org import EMPTY, Org
 from falsify.brain.org_file import org_yaml

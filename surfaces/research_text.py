@@ -8,7 +8,7 @@ import click
 import orjson
 
 from falsify.workbench.autonomy import MODES
-from surfaces.tools.fence import Fence
+from surfaces.tools.fence import Fence, harmless
 
 LONGEST: Final = 8192
 """Bytes of one argument: whoever approves it sees all of it."""
@@ -32,7 +32,10 @@ def approval_list(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def approval(told: Mapping[str, Any]) -> Iterator[str]:
-    """Render all there is to know about a request."""
+    """Render all there is to know about a request, or about a proposal to the brain."""
+    if "findings" in told:
+        yield from _proposal(told)
+        return
     told = _plain(told)
     yield f"{click.style(told['id'], bold=True)}  {told['tool']}  {told['status']}"
     asked = f"asked by {told['asked_by']} {_ago(told['age_seconds'])}, at {told['asked_at']}"
@@ -59,8 +62,38 @@ def approval(told: Mapping[str, Any]) -> Iterator[str]:
 
 
 def approval_changes(told: Mapping[str, Any]) -> Iterator[str]:
-    """Render what has changed in the project since a request was made."""
-    yield from _changes(_plain(told))
+    """Render what has changed in the project since a request was made; of a proposal, what the guard noticed."""
+    if "findings" in told:
+        yield from _findings(_plain(told["findings"]))
+    else:
+        yield from _changes(_plain(told))
+
+
+def _proposal(written: Mapping[str, Any]) -> Iterator[str]:
+    """Render a proposal: what is proposed as it would be recorded, line by line behind a mark that it cannot forge."""
+    told = _plain({name: value for name, value in written.items() if name != "arguments"})
+    yield f"{click.style(told['id'], bold=True)}  {told['tool']}  {told['status']}"
+    yield f"  proposed by {told['asked_by']} {_ago(told['age_seconds'])}, at {told['asked_at']}"
+    arguments = dict(written["arguments"])
+    text = arguments.pop("text", "")
+    yield from (f"  {path}: {value}" for path, value in _flat("", _plain(arguments)))
+    yield from (f"  | {line}" for line in harmless(text).splitlines())
+    yield "what it would do" + (" now" if told["would_do"] else "")
+    yield from (f"  {effect}" for effect in told["would_do"] or told["effects"])
+    yield from _findings(told["findings"])
+    if told["status"] != "pending":
+        yield f"{told['status']} by {told['decided_by']}" + (f": {told['note']}" if told["note"] else "")
+    elif told["can_be_carried_out"]:
+        yield click.style("it can be landed", fg="green")
+    else:
+        yield click.style("it cannot be landed any more", fg="red")
+        yield from (f"  {obstacle}" for obstacle in told["obstacles"])
+
+
+def _findings(findings: Iterable[str]) -> Iterator[str]:
+    findings = list(findings)
+    yield "what the guard noticed" + ("" if findings else ": nothing")
+    yield from (click.style(f"  {finding}", fg="yellow") for finding in findings)
 
 
 def _changes(told: Mapping[str, Any]) -> Iterator[str]:

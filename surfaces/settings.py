@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
 from falsify.belief.slots import Arity
+from falsify.brain.scope import Sensitivity
 from falsify.config_keys import Key, parse_key
 from falsify.errors import InvalidInputError
 from falsify.executors.command import Command, Limits
@@ -27,6 +28,7 @@ JudgeKind = Literal["auto", "offline", "llm", "pinned", "panel"]
 Member = Literal["offline", "llm", "pinned"]
 ExtractorKind = Literal["sentences", "llm"]
 EmbedderKind = Literal["bundled", "fastembed", "openai"]
+ConsultationKind = Literal["auto", "extractive", "llm"]
 
 ExecutorName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
@@ -190,6 +192,37 @@ class Settings(BaseModel):
             description="who finds the claims in prose: the rule that takes `sentences`, or the `llm` that LLM_* names"
         ),
     ] = "sentences"
+    consultation: Annotated[
+        ConsultationKind,
+        Field(
+            description="who answers the brain's questions: the best sentences of its pages (`extractive`), or the `llm` "
+            "that LLM_* names, from extracts; `auto` takes the LLM where LLM_API_KEY is set, but not under DEMO_MODE"
+        ),
+    ] = "auto"
+    consultation_timeout: Annotated[
+        float, Field(gt=0, le=600, description="seconds the LLM may take for an answer; then it is an extractive one")
+    ] = 60.0
+    consultation_sensitivity: Annotated[
+        Sensitivity,
+        Field(description="the most sensitive pages that the LLM is shown; with it, others take no part in answers"),
+    ] = "internal"
+    guidance: Annotated[
+        bool,
+        Field(description="whether the brain gives guidance for a `task`; false refuses it as `guidance_disabled`"),
+    ] = True
+    max_answer_tokens: Annotated[
+        int, Field(ge=200, le=4_000, description="about how long an answer of the brain is")
+    ] = 600
+    questions_per_day: Annotated[
+        int, Field(ge=0, description="questions to the brain that each person may ask in a day (UTC); 0 is no limit")
+    ] = 0
+    consultations_per_month: Annotated[
+        int,
+        Field(ge=0, description="the budget: questions that may go to the LLM in a calendar month; 0 is no limit"),
+    ] = 10_000
+    consultations_per_day: Annotated[
+        int, Field(ge=0, description="the hard limit: questions that may go to the LLM in a day; 0 is no limit")
+    ] = 1_000
     log: Annotated[str, Field(description="where the log is kept: a path below the workspace")] = ".falsify/log.sqlite"
     executor: Annotated[
         dict[ExecutorName, ExecutorTable], Field(description="commands that run experiments, by their names")

@@ -9,7 +9,7 @@ from errno import EILSEQ, EINVAL, ENAMETOOLONG
 from pathlib import Path
 from unicodedata import normalize
 
-from falsify.brain.importing import File
+from falsify.brain.comparison import File
 from falsify.brain.library import Version
 from falsify.brain.page_path import ORG, page_path, skipped, twins
 from falsify.brain.page_text import MAX_BYTES

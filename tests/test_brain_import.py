@@ -16,7 +16,7 @@ from falsify.brain.events import PageMoved, PageRecorded, PageRemoved
 from falsify.brain.importing import Moved, Origin, Removed, Written, batches, decide
 from falsify.brain.library import Library, as_of, current, evolve
 from falsify.clock import SteppingClock
-from falsify.errors import ForbiddenError, InvalidInputError, NotFoundError, RefusedError
+from falsify.errors import ForbiddenError, InvalidInputError, NotFoundError, RefusedError, UnavailableError
 from projections.pages import past
 from surfaces import page_transfer
 from surfaces.brain import Brain
@@ -463,6 +463,20 @@ def test_a_program_named_in_the_repository_is_not_run(repository, tmp_path):
     repository.write("new.md", "new")
     assert repository.counts() == (2, 0, 0)
     assert not (tmp_path / "sprung").exists()
+
+
+@needs_git
+def test_a_repository_that_lacks_what_it_should_have_is_refused_and_its_files_can_be_imported(repository):
+    repository.write("a.md", "one")
+    repository.commit("One")
+    lost = repository.git("rev-parse", "HEAD:a.md")
+    repository.write("a.md", "two, longer")
+    repository.commit("Two")
+    (repository.folder / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
+    with pytest.raises(UnavailableError, match="git does not have the contents") as told:
+        repository.load()
+    assert "--no-history" in told.value.hint
+    assert repository.counts(history=False) == (1, 0, 0)
 
 
 # --- what is decided -------------------------------------------------------------------------------------------

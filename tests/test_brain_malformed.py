@@ -284,10 +284,10 @@ def test_a_name_that_is_no_unicode_is_reported(brain, tmp_path):
 
 @pytest.mark.parametrize(
     "path",
-    (
+    [
         *("../a.md", "a/../../b.md", "/etc/a.md", "a//b.md", "./a.md", "a/./b.md", "a\\b.md", "C:/a.md", "c:a.md"),
         *("a\0.md", "a\n.md", "\ud800.md", "x" * 401 + ".md", ""),
-    ),
+    ],
 )
 def test_a_path_that_leads_elsewhere_is_that_of_no_page(path):
     for rooted in (True, False):

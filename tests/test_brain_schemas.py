@@ -91,8 +91,10 @@ FACTS = {
     "get_department": "roles; key documents; processes; look the same",
     "get_person_aor": "role, departments, what they decide and what they validate; unknown; same answer; names nobody",
     "get_glossary_term": "alias; definition, aliases, lifecycle_status, source_trust, rel_path; same line",
-    "list_company_entities": "type, name, summary and source_trust; depends on the deployment; empty list; never an error",
-    "search_company_context": "by meaning and by words, ranked; `confidence`; `as_of`; absent; expired; `invalid_query`",
+    "list_company_entities": "type, name, summary and source_trust; depends on the deployment; empty list;"
+    " never an error",
+    "search_company_context": "by meaning and by words, ranked; `confidence`; `as_of`; absent; expired;"
+    " `invalid_query`",
     "grep_company_context": "literal; no regex; exact line numbers; at most 5 lines; `truncated`; `invalid_pattern`",
     "read_page": "front matter; as they were written; 32 KB; numbered listing; `section`; same not-available line;"
     " neutral pointer",
@@ -104,7 +106,7 @@ FACTS = {
     " the pages that you may read; `confidence`; `authorship_evidence`; `invalid_topic`",
     "find_precedents": "decided_by, validated_by, status and date; null; ascendants; descendants; chains;"
     " `confidence`; `invalid_situation`",
-    "get_context_pack": "at the time of the call; instructions; provenance; quoted; unavailable (without why);"
+    "get_context_pack": "resolved as you call; instructions; provenance; quoted; unavailable (without why);"
     " confers no right; always announced; same not-available line; `pack_invalid`",
     "list_context_packs": "slug, title, description and owner_aor; absent",
     "ask_company_context": "either `question` or `task`; verified citations;"
@@ -115,7 +117,8 @@ FACTS = {
     " unknown_answer; already_rated; invalid_rating; comment_too_long; not_permitted",
     "log_trace": "provenance and not truth; agents only; cannot be changed; never found by search; business; rel_path;"
     " `refused: <rule>`",
-    "propose_lesson": "Nothing is written; guard of two tiers; deny wins; a person decides; cite a trace of yours or a page",
+    "propose_lesson": "Nothing is written; guard of two tiers; deny wins; a person decides;"
+    " cite a trace of yours or a page",
     "propose_page": "new page; Nothing is written; guard of two tiers; deny wins; a person decides; exists already",
     "governance_model": "owner only; must be validated; superior; access to departments and areas",
     "governance_preview": "before and after; English and French; without applying; owner only; `aor_refused`;"

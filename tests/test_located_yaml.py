@@ -135,3 +135,8 @@ def test_what_is_no_text_file_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(located_yaml, "MAX_BYTES", 7)
     with pytest.raises(InvalidInputError, match="has 8 bytes; the limit is 7"):
         located_yaml.read_text(path, what="tree")
+
+
+def test_a_character_that_is_not_allowed_is_found_behind_others_of_several_bytes():
+    message, _ = refused("title: Eiche äöü\nleaves: []\nby_name: {} # \x01\n")
+    assert message == "tree.yaml:3:15: the character U+0001 is not allowed"

@@ -79,7 +79,7 @@ def evolve(library: Library, event: BrainEvent, position: int, revision: int) ->
         case PageRecorded():
             _add(library, event.rel_path, event, event.text, position)
         case PageMoved():
-            _add(library, event.rel_path, event, _text(library, event.was), position, moved_from=event.was)
+            _add(library, event.rel_path, event, _text(library, event), position, moved_from=event.was)
             _add(library, event.was, event, None, position)
         case PageRemoved():
             _add(library, event.rel_path, event, None, position)
@@ -154,5 +154,7 @@ def _add(
     library.pages[rel_path] = tuple(sorted(past, key=lambda v: (v.known_at, v.position)))
 
 
-def _text(library: Library, rel_path: str) -> str | None:
-    return library.pages[rel_path][-1].text
+def _text(library: Library, event: PageMoved) -> str | None:
+    """Return what the page said when it was moved."""
+    known = [v for v in library.pages.get(event.was, ()) if v.known_at <= event.known_at]
+    return known[-1].text if known else None

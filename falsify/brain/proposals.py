@@ -149,28 +149,12 @@ def _staged(
     library: Library, draft: Draft, text: str, *, notes: tuple[str, ...], judge: str, supersedes: tuple[str, ...]
 ) -> ProposalStaged:
     rel_path = path_of(draft)
-    digest = hashlib.sha256(unicodedata.normalize("NFKC", title).encode("utf-8", "replace")).hexdigest()
-        return f"page-{digest[:8]}"
-    return f"{slug}-page" if slug in _RESERVED else slug
-
-
-def _staged(
-    library: Library,
-    draft: Draft,
-    rel_path: str,
-    text: str,
-    found: tuple[str, ...],
-    judge: Judge,
-    old: tuple[str, ...],
-) -> ProposalStaged:
     digest = hashlib.sha256(text.encode()).hexdigest()
     # Made of nothing but what the proposer did: an id that depended on others' pages would tell of them.
     before = sum(each.staged.proposed_by == draft.caller for each in library.proposals.values())
     unique = hashlib.sha256(f"{draft.caller}\0{before}\0{digest}".encode()).hexdigest()
     landing = _free(library, rel_path)
-    moved = (
-        () if landing == rel_path else (f"{rel_path} is a page that the proposer cannot see; it would be {landing}",)
-    )
+    moved = () if landing == rel_path else (f"there is a page {rel_path} that the proposer does not see",)
     return ProposalStaged(
         proposal_id=f"P-{unique[:10]}",
         proposes=draft.kind,
@@ -213,7 +197,7 @@ def _superseded(draft: Draft, ground: Ground) -> tuple[tuple[str, ...], tuple[st
         and (page.lifecycle_status, page.department) == ("active", draft.department)
         and may_write(ground.org, draft.caller, page.department, page.area)
     )
-    told = f"{'supersedes' if replaces else 'is like'} {found.rel_path}: {found.share:.0%} of the words are the same"
+    told = f"{'supersedes' if replaces else 'is like'} {found.rel_path}: {found.share:.0%} alike"
     return ((found.rel_path,) if replaces else ()), (told,)
 
 

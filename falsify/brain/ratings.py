@@ -82,7 +82,7 @@ def may_read(org: Org, caller: str, rating: AnswerRated) -> bool:
     return is_owner(org, caller) or slug in rating.raised_to or slug == subject_of(org, rating.rated_by)
 
 
-def raised(ratings: Iterable[AnswerRated], org: Org, caller: str) -> list[AnswerRated]:
+def readable(ratings: Iterable[AnswerRated], org: Org, caller: str) -> list[AnswerRated]:
     """Return the ratings that somebody may read, by their answers."""
     return sorted((each for each in ratings if may_read(org, caller, each)), key=lambda each: each.answer_id)
 

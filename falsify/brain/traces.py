@@ -104,6 +104,14 @@ def content_of(trace: TraceLogged, unseal: Unseal) -> Mapping[str, str]:
     return content
 
 
+def opened(sealed: Sealed | None, unseal: Unseal) -> str:
+    """Return a sealed text, `(erased)` where it cannot be opened any more, or nothing where there is none."""
+    if sealed is None:
+        return ""
+    text = unseal(sealed)
+    return ERASED if text is None else text
+
+
 def page_text(trace: TraceLogged, unseal: Unseal) -> str:
     """Return a trace as a page."""
     content = content_of(trace, unseal)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import orjson
@@ -27,14 +27,16 @@ from projections.search.schema import (
     ENTRY,
     LAYOUT,
     TABLES,
+    add_grams,
     advance,
     checkpoint,
     clear,
+    grams_of,
     marks,
     reading,
     writing,
 )
-from projections.search.view import Admission, Numbers, Snapshot, View, viewed
+from projections.search.view import Admission, Condition, Mask, Numbers, Snapshot, View, viewed
 from projections.search.writer import Writer
 
 Watch = Callable[[str, int, int], None]
@@ -42,11 +44,20 @@ Watch = Callable[[str, int, int], None]
 
 Row = Mapping[str, Any]
 
+K = TypeVar("K")
+V = TypeVar("V")
+
 POSITIONS_AT_ONCE: Final = 200
 PASSAGES_AT_ONCE: Final = 256
 
 VIEWS: Final = 32
-"""So many views are kept in memory."""
+"""So many views are kept in memory, and so many of the conditions that they are made of."""
+
+MOST_GRAMS: Final = 16
+"""So many runs of three characters of a literal are looked up; what holds them all is then read."""
+
+WITHOUT_GRAMS: Final = -1
+"""The sign of the layout of an index that was made by a SQLite that has no trigrams (before 3.34)."""
 
 
 def unwatched(_what: str, _done: int, _of: int) -> None:
@@ -62,7 +73,9 @@ class SearchIndex:
         self._vectors = path.with_suffix(".vectors")
         self._synced = -1
         self._snapshot: Snapshot | None = None
-        self._views: OrderedDict[tuple[str, tuple[str, ...], int], View] = OrderedDict()
+        self._views: OrderedDict[tuple[int, tuple[Condition, ...]], View] = OrderedDict()
+        self._masks: OrderedDict[tuple[int, Condition], Mask] = OrderedDict()
+        self._grams = self._made = False
 
     # --- writing ----------------------------------------------------------------------------------------------
 
@@ -71,7 +84,7 @@ class SearchIndex:
 
         Raises UnavailableError if the files or the embedder cannot be used.
         """
-        if position == self._synced:
+        if position == self._synced and self._path.exists():
             return 0
         with self._connect() as connection:
             self._begin(connection)
@@ -84,7 +97,7 @@ class SearchIndex:
     def rebuild(self, library: Library, position: int, *, watch: Watch = unwatched) -> int:
         """Forget everything and read the library anew; return how many passages were embedded."""
         with self._connect() as connection, writing(connection):
-            clear(connection)
+            clear(connection, 0)
         self._synced = -1
         return self.sync(library, position, watch=watch)
 
@@ -92,8 +105,9 @@ class SearchIndex:
         """Make an index of another layout anew, and the vectors of another embedder."""
         with writing(connection):
             known = checkpoint(connection)
-            if known["layout"] != LAYOUT:
-                clear(connection)
+            layout = LAYOUT if self._grams else LAYOUT * WITHOUT_GRAMS
+            if known["layout"] != layout:
+                clear(connection, layout)
             if known["embedder"] != self.embedder.name or self._vectors_on_disk() < known["embedded"]:
                 advance(connection, embedder=self.embedder.name, embedded=0)
 
@@ -121,7 +135,9 @@ class SearchIndex:
                 with writing(connection):
                     if checkpoint(connection)["position"] != after:
                         break  # another process was faster: see what is left
-                    Writer(connection, slugs).write([v for _, same in at_once for v in same], library)
+                    Writer(connection, slugs, grams=self._grams).write(
+                        [v for _, same in at_once for v in same], library
+                    )
                     after = at_once[-1][0]
                     advance(connection, position=after)
                 watch("pages", sum(at <= after for at, _ in fresh), len(fresh))
@@ -167,18 +183,36 @@ class SearchIndex:
 
     def view(self, admission: Admission) -> View:
         """Return what is admitted of the index as it is on the disk; kept until the index changes."""
-        condition, parameters = admission.where()
+        conditions = admission.conditions()
         with self._connect() as connection, reading(connection):
             snapshot = self._current(connection)
-            key = (condition, parameters, snapshot.generation)
-            if key in self._views:
-                self._views.move_to_end(key)
-                return self._views[key]
-            found = connection.execute(f"SELECT id FROM version WHERE {condition}", parameters).fetchall()  # noqa: S608  # from Admission
-        view = self._views[key] = viewed(snapshot, [number for (number,) in found])
-        while len(self._views) > VIEWS:
-            self._views.popitem(last=False)
+            key = (snapshot.generation, conditions)
+            view = self._views.get(key)
+            if view is None:
+                seen, wanted = (self._mask(connection, snapshot, condition) for condition in conditions)
+                view = viewed(snapshot, seen & wanted)
+            _keep(self._views, key, view)
         return view
+
+    def literal(self, view: View, text: str) -> Mask:
+        """Return the admitted versions that may hold the text, whatever the case: all that do, and maybe some more."""
+        grams = sorted({text[at : at + 3] for at in range(len(text) - 2)})[:MOST_GRAMS]
+        if not grams or not self._grams:
+            return view.versions
+        query = " AND ".join('"' + gram.replace('"', '""') + '"' for gram in grams)
+        with self._connect() as connection:
+            rows = connection.execute("SELECT rowid FROM literal WHERE literal MATCH ?", (query,)).fetchall()
+        return view.versions & _mask(len(view.versions), rows)
+
+    def _mask(self, connection: sqlite3.Connection, snapshot: Snapshot, condition: Condition) -> Mask:
+        key = (snapshot.generation, condition)
+        mask = self._masks.get(key)
+        if mask is None:
+            sql, parameters = condition
+            rows = connection.execute(f"SELECT id FROM version WHERE {sql}", parameters).fetchall()  # noqa: S608  # Admission's
+            mask = _mask(len(snapshot.rel_paths), rows)
+        _keep(self._masks, key, mask)
+        return mask
 
     def postings(self, terms: Sequence[str]) -> dict[str, tuple[Numbers, Numbers]]:
         """Return for each word that is known the passages that have it, in rising order, and how often."""
@@ -241,9 +275,11 @@ class SearchIndex:
         }
         with self._connect() as connection:
             known = checkpoint(connection)
+            grams = grams_of(connection) if self._grams else []
         kept = ("layout", "position", "departments", "embedder", "embedded")
         return {
             **tables,
+            "literal": grams,
             "checkpoint": [tuple(known[name] for name in kept)],
             "vectors": [(self._vectors.read_bytes(),)] if self._vectors.exists() else [],
         }
@@ -278,13 +314,17 @@ class SearchIndex:
 
     @contextmanager
     def _connect(self) -> Iterator[sqlite3.Connection]:
+        made = self._made and self._path.exists()
         try:
             connection = sqlite3.connect(self._path, timeout=30, isolation_level=None)
             try:
-                connection.execute("PRAGMA journal_mode = WAL")
+                if not made:
+                    connection.execute("PRAGMA journal_mode = WAL")
+                    connection.executescript(TABLES)
+                    self._grams = add_grams(connection)
                 connection.execute("PRAGMA synchronous = NORMAL")
-                connection.executescript(TABLES)
                 yield connection
+                self._made = True
             finally:
                 connection.close()
         except (sqlite3.DatabaseError, OSError) as error:
@@ -292,6 +332,22 @@ class SearchIndex:
                 f"the search index {self._path} cannot be used: {error}",
                 hint="it holds nothing of its own: delete the file and it is rebuilt from the log",
             ) from error
+
+
+def _keep(kept: OrderedDict[K, V], key: K, value: V) -> None:
+    """Keep a value as the one that was used last, and let the oldest go."""
+    kept[key] = value
+    kept.move_to_end(key)
+    while len(kept) > VIEWS:
+        kept.popitem(last=False)
+
+
+def _mask(length: int, rows: Sequence[tuple[int]]) -> Mask:
+    """Return a mask of these numbers; those beyond it, which are newer than the snapshot, are passed over."""
+    numbers = np.array(rows, dtype=np.int64).reshape(-1)
+    mask = np.zeros(length, dtype=np.bool_)
+    mask[numbers[numbers < length]] = True
+    return mask
 
 
 def _versions(library: Library, after: int, through: int) -> list[tuple[int, list[Version]]]:

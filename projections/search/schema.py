@@ -27,6 +27,7 @@ CREATE TABLE IF NOT EXISTS version (
     sensitivity TEXT NOT NULL, lifecycle_status TEXT NOT NULL, source_trust TEXT NOT NULL, quotable INTEGER NOT NULL,
     updated TEXT NOT NULL, expires TEXT NOT NULL, aliases TEXT NOT NULL, sources TEXT NOT NULL, origin TEXT NOT NULL,
     UNIQUE (rel_path, position));
+CREATE INDEX IF NOT EXISTS version_when ON version (known_to, known_from, expires, lifecycle_status, type);
 CREATE TABLE IF NOT EXISTS passage (
     id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, title TEXT NOT NULL, heading_path TEXT NOT NULL,
     context TEXT NOT NULL, text TEXT NOT NULL, length INTEGER NOT NULL);
@@ -48,10 +49,16 @@ CREATE TABLE IF NOT EXISTS checkpoint (
     position INTEGER NOT NULL, departments TEXT NOT NULL, embedder TEXT NOT NULL, embedded INTEGER NOT NULL);
 """
 
+GRAMS: Final = """
+CREATE VIRTUAL TABLE IF NOT EXISTS literal USING fts5 (
+    text, content = '', detail = none, columnsize = 0, tokenize = 'trigram case_sensitive 1')
+"""
+"""Which version holds which three characters in a row, case folded: what a literal is looked for by."""
+
 CONTENT: Final = ("version", "passage", "chunk", "posting", "name", "mention", "link")
 """The tables that an index is compared by; `checkpoint` says besides how often it was written."""
 
-_NOTHING: Final = {"layout": LAYOUT, "generation": 0, "position": 0, "departments": "[]", "embedder": "", "embedded": 0}
+_NOTHING: Final = {"layout": 0, "generation": 0, "position": 0, "departments": "[]", "embedder": "", "embedded": 0}
 
 
 def marks(values: Sequence[Any]) -> str:
@@ -76,11 +83,31 @@ def advance(connection: sqlite3.Connection, **changed: object) -> None:
     )
 
 
-def clear(connection: sqlite3.Connection) -> None:
+def clear(connection: sqlite3.Connection, layout: int) -> None:
     """Empty every table; the generation goes on, so that nobody takes the old for the new."""
     for table in CONTENT:
         connection.execute(f"DELETE FROM {table}")  # noqa: S608
-    advance(connection, **{name: value for name, value in _NOTHING.items() if name != "generation"})
+    connection.execute("DROP TABLE IF EXISTS literal")
+    add_grams(connection)
+    nothing = {name: value for name, value in _NOTHING.items() if name != "generation"}
+    advance(connection, **{**nothing, "layout": layout})
+
+
+def add_grams(connection: sqlite3.Connection) -> bool:
+    """Make the table of literals where there is none; return whether this SQLite has such tables."""
+    try:
+        connection.execute(GRAMS)
+    except sqlite3.OperationalError as error:
+        if "no such" in str(error):  # module or tokenizer: literals are then looked for in every page
+            return False
+        raise
+    return True
+
+
+def grams_of(connection: sqlite3.Connection) -> list[tuple[Any, ...]]:
+    """Return the whole table of literals: three characters, and a version that holds them."""
+    connection.execute("CREATE VIRTUAL TABLE temp.gram USING fts5vocab (main, literal, instance)")
+    return connection.execute("SELECT term, doc FROM temp.gram ORDER BY 1, 2").fetchall()
 
 
 @contextmanager

@@ -16,6 +16,9 @@ Numbers = NDArray[np.int64]
 Scores = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+Condition = tuple[str, tuple[str, ...]]
+"""A condition in SQL, and its parameters."""
+
 OPEN: Final = "9999-12-31T23:59:59Z"
 """The end of a version that still holds."""
 
@@ -38,22 +41,25 @@ class Admission:
     indexes: bool = False
     types: tuple[str, ...] = ()
 
-    def where(self) -> tuple[str, tuple[str, ...]]:
-        """Return the condition on the table of versions, and its parameters."""
-        condition, parameters = self.scope.where()
-        parts: list[tuple[str, tuple[str, ...]]] = [(condition, tuple(map(str, parameters)))]
-        if self.past:
-            moment = f"{self.day}T23:59:59Z"
-            parts.append(("known_from <= ? AND known_to > ?", (moment, moment)))
-        else:
-            parts.append(("known_to = ?", (OPEN,)))
+    def conditions(self) -> tuple[Condition, Condition]:
+        """Return the conditions on the table of versions that both have to hold: of the scope, and of the filters.
+
+        They are two because a scope is asked about again and again, each time with another date.
+        """
+        return self.scope.where(), self._filters()
+
+    def _filters(self) -> Condition:
+        moment = f"{self.day}T23:59:59Z"
+        # A version that still holds is known now; of the past, what was known at the end of the day.
+        then: Condition = ("known_to > ? AND known_from <= ?", (moment, moment))
+        parts = [then if self.past else ("known_to = ?", (OPEN,))]
         if not self.lapsed:
             parts.append(("(expires = '' OR expires >= ?) AND lifecycle_status <> 'archived'", (self.day,)))
         if not self.indexes:
             parts.append(("type <> ?", (INDEX_TYPE,)))
         if self.types:
             parts.append((f"type IN ({', '.join('?' * len(self.types))})", self.types))
-        return " AND ".join(f"({sql})" for sql, _ in parts), tuple(each for _, given in parts for each in given)
+        return " AND ".join(sql for sql, _ in parts), tuple(each for _, given in parts for each in given)
 
     def unfiltered(self) -> "Admission":
         """Return the same scope without any filter: what there is at all for this call, now."""
@@ -102,10 +108,10 @@ class View:
     def pages(self) -> int:
         return int(self.versions.sum())
 
-    def paths(self) -> list[tuple[str, int]]:
-        """Return path and log position of each admitted version, by path."""
-        known = self.snapshot
-        return sorted((known.rel_paths[number], known.positions[number]) for number in np.flatnonzero(self.versions))
+    def paths(self, among: Mask | None = None) -> list[tuple[str, int]]:
+        """Return path and log position of each admitted version, or of those among them, by path."""
+        known, mask = self.snapshot, self.versions if among is None else self.versions & among
+        return sorted((known.rel_paths[number], known.positions[number]) for number in np.flatnonzero(mask))
 
     def passages(self) -> Numbers:
         """Return the passage of each admitted chunk."""
@@ -124,11 +130,8 @@ class View:
         return self.snapshot.rel_paths[self.snapshot.version_of[chunk]], int(self.snapshot.ordinal_of[chunk])
 
 
-def viewed(snapshot: Snapshot, versions: Sequence[int]) -> View:
-    """Return the view of the versions with these numbers; those newer than the snapshot are passed over."""
-    mask = np.zeros(len(snapshot.rel_paths), dtype=np.bool_)
-    numbers = np.fromiter(versions, dtype=np.int64, count=len(versions))
-    mask[numbers[numbers < len(mask)]] = True
-    chunks = np.flatnonzero(mask[snapshot.version_of])
+def viewed(snapshot: Snapshot, versions: Mask) -> View:
+    """Return the view of the versions that the mask admits."""
+    chunks = np.flatnonzero(versions[snapshot.version_of])
     copies = np.bincount(snapshot.passage_of[chunks], minlength=len(snapshot.lengths))
-    return View(snapshot=snapshot, versions=mask, chunks=chunks, copies=copies)
+    return View(snapshot=snapshot, versions=versions, chunks=chunks, copies=copies)

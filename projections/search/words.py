@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 _WORD: Final = re.compile(r"[^\W_]+")
+_BEYOND_LATIN: Final = re.compile("[^\x00-\u02ff]")
+"""Where the marks are that stand upon letters, among others."""
 
 LONGEST_NAME: Final = 6
 """Words in the longest name that is looked for in a question."""
@@ -15,7 +17,7 @@ def words(text: str) -> list[str]:
     """Return the words of a text; case and accents are folded, and what is no letter or digit parts words."""
     folded = text.casefold()
     if not folded.isascii():
-        folded = "".join(c for c in unicodedata.normalize("NFKD", folded) if not unicodedata.combining(c))
+        folded = _BEYOND_LATIN.sub(_unmarked, unicodedata.normalize("NFKD", folded))
     return _WORD.findall(folded)
 
 
@@ -38,3 +40,7 @@ def runs(found: Sequence[str], longest: int = LONGEST_NAME) -> Iterator[str]:
     for length in range(min(longest, len(found)), 0, -1):
         for start in range(len(found) - length + 1):
             yield " ".join(found[start : start + length])
+
+
+def _unmarked(found: re.Match[str]) -> str:
+    return "" if unicodedata.combining(found[0]) else found[0]

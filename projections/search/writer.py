@@ -25,8 +25,9 @@ MENTIONED: Final = frozenset({"entity", "glossary"})
 class Writer:
     """Writes versions into an open transaction; numbers go on where they ended."""
 
-    def __init__(self, connection: sqlite3.Connection, departments: Sequence[str]) -> None:
+    def __init__(self, connection: sqlite3.Connection, departments: Sequence[str], *, grams: bool) -> None:
         self._connection = connection
+        self._grams = grams
         self._departments = departments
         self._version, self._passage, self._chunk = (
             _next(connection, each) for each in ("version", "passage", "chunk")
@@ -60,6 +61,9 @@ class Writer:
                 page.expires, _json(page.aliases), _json(page.sources), _json(page.origin),
             ),
         )  # fmt: skip
+        if self._grams:
+            folded = (version.text or "").casefold()
+            self._connection.execute("INSERT INTO literal (rowid, text) VALUES (?, ?)", (number, folded))
         self._insert("name", {(tail(each), number) for each in (page.rel_path, page.title, *page.aliases)})
         self._insert("link", {(tail(link.target), number, link.target) for link in page.links})
         if page.type in MENTIONED:

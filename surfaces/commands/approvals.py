@@ -1,4 +1,4 @@
-"""Commands for what waits for a person: approvals list, show, approve, reject."""
+"""Commands for what waits for a person, in research and in the brain: approvals list, show, approve, reject."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,7 @@ import click
 from surfaces.commands.session import Session, research
 
 if TYPE_CHECKING:
-    from surfaces.approvals import Request
+    from surfaces.approvals import Item
     from surfaces.workbench import Answer
 
 
@@ -25,12 +25,12 @@ def approvals() -> None:
 @click.option("--all", "settled", is_flag=True, help="Also what was approved or rejected.")
 @research
 def list_(session: Session, settled: bool) -> None:
-    """List what waits in all projects, the newest first."""
-    from surfaces.approvals import requests, row
+    """List what waits in all projects and for the brain, the newest first."""
+    from surfaces.approvals import items, row
     from surfaces.research_text import approval_list
 
     with session.workspace() as workspace:
-        told = [row(request) for request in requests(workspace, settled=settled)]
+        told = [row(item) for item in items(workspace, settled=settled)]
     session.show(told, approval_list)
 
 
@@ -38,7 +38,7 @@ def list_(session: Session, settled: bool) -> None:
 @click.argument("name", metavar="ID")
 @research
 def show(session: Session, name: str) -> None:
-    """Show one request: what it would do, what it relies on, and what has changed since."""
+    """Show one request: what it would do, what it relies on, and what has changed since; of a page, all it says."""
     from surfaces.approvals import detail, find
     from surfaces.research_text import approval
     from surfaces.tools.catalogue import work_of
@@ -57,8 +57,13 @@ def approve(session: Session, name: str, note: str) -> int:
     from surfaces.research_text import approval_changes
     from surfaces.tools.catalogue import work_of
 
-    def carry_out(request: "Request", actor: str) -> "Answer":
-        return request.workbench.approve(request.approval.id, caller=actor, note=note, work_of=work_of)
+    def carry_out(item: "Item", actor: str) -> "Answer":
+        from surfaces.brain_writes import Proposed
+        from surfaces.workbench import Answer
+
+        if isinstance(item, Proposed):
+            return Answer(item.approve(actor, note))
+        return item.workbench.approve(item.id, caller=actor, note=note, work_of=work_of)
 
     return _answer(session, name, carry_out, to="approve anything", words=note, before=approval_changes)
 
@@ -70,8 +75,13 @@ def approve(session: Session, name: str, note: str) -> int:
 def reject(session: Session, name: str, reason: str) -> int:
     """Refuse what was asked for; it has to be asked for again."""
 
-    def refuse(request: "Request", actor: str) -> "Answer":
-        return request.workbench.reject(request.approval.id, caller=actor, reason=reason)
+    def refuse(item: "Item", actor: str) -> "Answer":
+        from surfaces.brain_writes import Proposed
+        from surfaces.workbench import Answer
+
+        if isinstance(item, Proposed):
+            return Answer(item.reject(actor, reason))
+        return item.workbench.reject(item.id, caller=actor, reason=reason)
 
     return _answer(session, name, refuse, to="reject a request", words=reason)
 
@@ -79,7 +89,7 @@ def reject(session: Session, name: str, reason: str) -> int:
 def _answer(
     session: Session,
     name: str,
-    act: "Callable[[Request, str], Answer]",
+    act: "Callable[[Item, str], Answer]",
     *,
     to: str,
     words: str,
@@ -96,15 +106,15 @@ def _answer(
 
     with session.workspace() as workspace:
         require_person(workspace.settings.actor, to)
-        request = find(workspace, name)
-        session.revision = request.workbench.project.revision
+        item = find(workspace, name)
+        session.revision = item.revision
         if words:
             clean(words, what="what you say with it")
         if before is not None and not session.as_json:
-            for line in before(detail(request, work_of=work_of)):
+            for line in before(detail(item, work_of=work_of)):
                 click.echo(line)
-        answer = act(request, workspace.settings.actor)
-        told = detail(find(workspace, request.approval.id), work_of=work_of)
+        answer = act(item, workspace.settings.actor)
+        told = detail(find(workspace, item.id), work_of=work_of)
     if session.as_json:
         session.show_bytes(answer.response)
     else:

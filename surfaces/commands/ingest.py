@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--from-brain", "page", metavar="PAGE", help="A page of the brain, memory/...; it is followed from then on."
+)
 @click.option("--question", help="Which question the claims bear on, where there are several.")
 @click.option("--source", "source_id", default="", help="Who asserts the claims; the file's path, if not given.")
 @click.option("--source-title", default="", help="The source's title; the document's own, if not given.")
@@ -24,16 +27,24 @@ if TYPE_CHECKING:
 @click.option("--judge/--no-judge", "judged", default=False, help="Hold new claims against those recorded before.")
 @writes
 @common
-def ingest(session: Session, files: tuple[Path, ...], key: str | None, dry_run: bool, **wishes: Any) -> int:
+def ingest(
+    session: Session, files: tuple[Path, ...], page: str | None, key: str | None, dry_run: bool, **wishes: Any
+) -> int:
     """Record files and folders: text, markdown, HTML, PDF, JSON Lines and CSV of claims, and belief files.
 
     A document is a source, and its claims are evidence that it asserts; of an edited one, what is new is recorded and
-    what is gone is withdrawn. A file is recorded as a whole or not at all; the same file twice changes nothing. See
-    docs/ingest.md, and docs/belief-files.md for YAML and JSON.
+    what is gone is withdrawn. A file is recorded as a whole or not at all; the same file twice changes nothing. What
+    is taken from a page of the brain is superseded when the page is. See docs/ingest.md, and docs/belief-files.md for
+    YAML and JSON.
     """
     from surfaces.intake import Wishes, find, take
     from surfaces.text import answer
 
+    if bool(files) == bool(page):
+        raise click.UsageError("name files, or one page with --from-brain")
+    if page:
+        _page(session, page, Wishes(**{**wishes, "extract": wishes["extract"] or ""}), key=key, dry_run=dry_run)
+        return 0
     found, others = find(files)
     single = len(files) == 1 and not files[0].is_dir()
     if key is not None and not single:
@@ -55,6 +66,28 @@ def ingest(session: Session, files: tuple[Path, ...], key: str | None, dry_run: 
             session.outcome(taken.outcome, answer)
             _embed(workspace, [taken], dry_run=dry_run)
     return 0
+
+
+def _page(session: Session, page: str, wishes: "Wishes", *, key: str | None, dry_run: bool) -> None:
+    from surfaces.brain import Brain
+    from surfaces.page_evidence import take_page
+    from surfaces.text import answer
+
+    with session.workspace() as workspace:
+        caller = workspace.settings.actor
+        taken = take_page(
+            workspace,
+            Brain(workspace),
+            page,
+            wishes,
+            caller=caller,
+            key=key,
+            dry_run=dry_run,
+            watch=lambda claims: session.progress(claims, length=len(claims), label="Judging"),
+        )
+        _note([taken])
+        session.outcome(taken.outcome, answer)
+        _embed(workspace, [taken], dry_run=dry_run)
 
 
 def _several(

@@ -14,7 +14,7 @@ import orjson
 from falsify.errors import FalsifyError, ForbiddenError, InvalidInputError, NotFoundError, RefusedError
 from falsify.identity import identity
 from surfaces.brain import Brain
-from surfaces.tools import brain_org, brain_packs, brain_reads, brain_search
+from surfaces.tools import brain_org, brain_packs, brain_reads, brain_search, brain_writes
 from surfaces.tools.brain_inputs import BRAIN_INPUTS
 from surfaces.tools.schema import APPROVALS, ToolInput, parse, publish
 
@@ -103,6 +103,10 @@ _ROWS: Final = (
     BrainTool(name="find_precedents", handler=brain_reads.find_precedents, quotes=True),
     BrainTool(name="get_context_pack", handler=brain_packs.get_context_pack, quotes=True),
     BrainTool(name="list_context_packs", handler=brain_packs.list_context_packs, quotes=True),
+    BrainTool(name="rate_answer", handler=brain_writes.rate_answer, nature="records"),
+    BrainTool(name="log_trace", handler=brain_writes.log_trace, nature="records"),
+    BrainTool(name="propose_lesson", handler=brain_writes.propose_lesson, nature="records"),
+    BrainTool(name="propose_page", handler=brain_writes.propose_page, nature="records"),
     BrainTool(name="governance_model", handler=brain_org.governance_model, owners=True),
     BrainTool(name="governance_preview", handler=brain_org.governance_preview, owners=True),
     BrainTool(name="governance_apply", handler=brain_org.governance_apply, nature="governs", owners=True),
@@ -145,6 +149,8 @@ def error_object(error: FalsifyError) -> bytes:
 
 def ending(tool: BrainTool, payload: bytes) -> int:
     """Return the exit code of a command that prints a payload: 0, or that of its refusal."""
+    if tool.name == "log_trace" and payload.startswith(b"refused: "):
+        return RefusedError.exit_code
     # A page may say anything, even what looks like a refusal.
     if not payload.startswith(b'{"error":') or tool.name == "read_page":
         return 0

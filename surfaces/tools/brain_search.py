@@ -201,12 +201,16 @@ def grep_company_context(
         return refusal("invalid_format", "The format is json or toon.")
     admission = Admission(scope=brain.scope(caller, on_behalf_of), day=brain.today, lapsed=True)
     try:
-        view = brain.index.view(admission)
-        if not view.pages and not brain.index.view(admission.unfiltered()).pages:
+        index = brain.index
+        view = index.view(admission)
+        may_hold = index.literal(view, pattern.casefold())
+        if not view.pages and not index.view(admission.unfiltered()).pages:
             return NOTHING_THERE
     except UnavailableError as error:
         return unavailable(error)
-    texts = ((path, brain.text_at(path, position)) for path, position in view.paths() if path.startswith(prefix))
+    texts = (
+        (path, brain.text_at(path, position)) for path, position in view.paths(may_hold) if path.startswith(prefix)
+    )
     matches: list[dict[str, Any]] = []
     truncated, room = False, min(max(k, 1), MOST_MATCHES)
     for path, text in texts:

@@ -12,6 +12,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("brain.pages", "Write the pages to a folder, as they are or were."),
     "list": ("brain.pages", "List the pages that you may see."),
     "show": ("brain.pages", "Show one page as it is or was, or its history."),
+    "follow": ("brain.evidence", "Bring investigations up to what became of pages they rest on."),
+    "proposals": ("brain.writes", "List what was proposed, and what became of it."),
+    "traces": ("brain.writes", "List what agents recorded of their work, or show one trace."),
+    "ratings": ("brain.writes", "List what was said of answers."),
+    "erase-person": ("brain.writes", "Make what is sealed for a person unreadable, for good."),
+    "org": ("brain.governance", "The org map: show, check, import."),
+    "governance": ("brain.governance", "Who may see, decide and change what: preview, apply, undo."),
 }
 """Every command of the group: its module below surfaces.commands, and its line in the help.
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from surfaces.commands.brain.evidence import tell_followed
 from surfaces.commands.session import Session, common
 
 if TYPE_CHECKING:
@@ -35,8 +36,9 @@ def import_(session: Session, folder: Path, *, no_history: bool, prune: bool, dr
     from surfaces.page_transfer import import_folder
 
     with session.workspace() as workspace:
+        brain = Brain(workspace)
         told = import_folder(
-            Brain(workspace),
+            brain,
             folder,
             caller=workspace.settings.actor,
             history=not no_history,
@@ -44,6 +46,8 @@ def import_(session: Session, folder: Path, *, no_history: bool, prune: bool, dr
             dry_run=dry_run,
             watch=session.progress,
         )
+        if not dry_run:
+            tell_followed(workspace, brain)
     session.show(told, imported)
     return 0 if told["ok"] else InvalidInputError.exit_code
 
@@ -118,10 +122,7 @@ def show(session: Session, path: str, as_of: str | None, *, history: bool) -> No
 
 def _sight(brain: "Brain", as_of: str | None) -> "tuple[PageView, Scope]":
     """Return the pages of a moment, and what whoever asks may see of them."""
-    from projections.pages import PageCache, pages_at
-
-    view = pages_at(brain.library, _end_of_day(as_of), PageCache())
-    return view, brain.scope(brain.workspace.settings.actor)
+    return brain.pages(_end_of_day(as_of)), brain.scope(brain.workspace.settings.actor)
 
 
 def _found(view: "PageView", scope: "Scope", name: str) -> "Page":

@@ -1,4 +1,4 @@
-"""What research means for beliefs: the only module that knows both.
+"""What research means for beliefs.
 
 A project is an investigation: its objective is a question. A ticket's hypothesis is a hypothesis; what a run measured
 is evidence for or against it; a decision is a conclusion that rests on the evidence it cites. So a decision dies when
@@ -17,7 +17,6 @@ from falsify.belief.events import (
     HandleGiven,
     HypothesisProposed,
     QuestionAsked,
-    RevisionOpened,
     TruthState,
     VerdictGiven,
 )
@@ -31,6 +30,7 @@ from falsify.belief.revision import (
 )
 from falsify.belief.text import clean, node_id
 from falsify.events import Event, NodeId
+from falsify.join.settling import settled
 from falsify.ports import Opinion, Statement
 from falsify.workbench import contract as contracts
 from falsify.workbench import decisions, runs, tickets
@@ -128,7 +128,7 @@ def create_tickets(
     for ticket in created:
         if isinstance(ticket, TicketCreated):
             _propose(beliefs, project, ticket)
-    return [*created, *_settled(beliefs)]
+    return [*created, *settled(beliefs)]
 
 
 def succeed_run(project: Project, graph: BeliefGraph, finish: Finish) -> list[Event]:
@@ -154,7 +154,7 @@ def succeed_run(project: Project, graph: BeliefGraph, finish: Finish) -> list[Ev
     record_source(draft, fact.source_id, title=fact.source_title)
     record_evidence(draft, fact, again=False)
     draft.record(*_reproductions(project, draft.graph, node, fact.fact_id, value))
-    return [*done, *_settled(draft)]
+    return [*done, *settled(draft)]
 
 
 def commit_decision(project: Project, graph: BeliefGraph, judgement: Judgement, *, caller: str) -> list[Event]:
@@ -178,7 +178,7 @@ def commit_decision(project: Project, graph: BeliefGraph, judgement: Judgement, 
     )
     for claim_id in _cited_claims(project, judgement):
         draft.record(DependencyAdded(node_id=conclusion_id, on_id=claim_id, critical=True, group=CITED))
-    return [*committed, *_settled(draft)]
+    return [*committed, *settled(draft)]
 
 
 # --- what beliefs mean for research ---------------------------------------------------------------------------
@@ -382,9 +382,3 @@ def _cited_claims(project: Project, judgement: Judgement) -> list[NodeId]:
 def _free(graph: BeliefGraph, question_id: NodeId, handle: str) -> str:
     """Return the handle, or empty where it stands for something else already."""
     return "" if (question_id, handle) in graph.handles else handle
-
-
-def _settled(draft: Draft) -> list[Event]:
-    """Return the draft with what follows; without its epoch where no truth-state changed."""
-    revised = draft.settle() > 0
-    return [e for e in cast("list[Event]", draft.events) if revised or not isinstance(e, RevisionOpened)]
