@@ -131,7 +131,7 @@ class Consultation:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What a consultant answered, JSON where it was asked for that. `known` is False where the extracts have nothing."""
+    """What a consultant answered, JSON where that was asked for. `known` is False where the extracts have nothing."""
 
     text: str
     known: bool = True

@@ -11,10 +11,14 @@ from typing import Any, Final
 from falsify.brain.library import Version
 from falsify.brain.org import GENERAL, Person
 from falsify.brain.page import Page
+from falsify.identity import OWNER
 from projections.search.words import words
 
 LESSONS: Final = frozenset({"lesson", "rule"})
 """The types of pages that are lessons somebody learned."""
+
+APPROVED: Final = ", approved by "
+"""What parts who proposed a page from who landed it, in the author of one that was proposed."""
 
 _ADDRESS: Final = re.compile(r"<([^<>@]+)@[^<>]*>|^\s*([^\s<>@]+)@\S+\s*$")
 
@@ -95,9 +99,12 @@ def _terms(text: str) -> frozenset[str]:
 # --- demonstrated expertise -----------------------------------------------------------------------------------
 
 
-def knows(matches: Sequence[Match], past: Past, people: Sequence[Person]) -> list[dict[str, Any]]:
-    """Return who wrote, answered and learned something about a topic, who did most first."""
-    named = names(people)
+def knows(matches: Sequence[Match], past: Past, people: Sequence[Person], *, owner: str = "") -> list[dict[str, Any]]:
+    """Return who wrote, answered and learned something about a topic, who did most first.
+
+    `owner` is the slug of the person whom the log calls owner.
+    """
+    named = {**names(people), OWNER: owner if owner in {person.slug for person in people} else ""}
     done: dict[str, set[Work]] = {}
     for match in matches:
         for author, work in _works(match, past):
@@ -153,7 +160,11 @@ def _works(match: Match, past: Past) -> Iterator[tuple[str, Work]]:
     page = match.page
     kind = "lesson" if page.type in LESSONS else "page"
     for version in writings(page.rel_path, past):
-        yield version.author, Work(kind, page.rel_path, "", version.known_at[:10])
+        proposer, _, approver = version.author.partition(APPROVED)
+        work = Work(kind, page.rel_path, "", version.known_at[:10])
+        yield proposer, work
+        if kind == "lesson":
+            yield approver, work  # who lands a lesson vouches for it; who lets a page in has not written it
     stated = page.front.get("author")
     if isinstance(stated, str):
         yield stated, Work(kind, page.rel_path, "", page.updated)

@@ -6,7 +6,7 @@ A recipe names pages, questions and entities, never globs: what it serves is loo
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, NoReturn, Protocol
 
 from falsify.brain.page import Page
 from falsify.errors import InvalidInputError
@@ -157,7 +157,7 @@ def _budget(told: Any) -> int:
     return int(told)
 
 
-def _refuse(reason: str, message: str, hint: str) -> Any:
+def _refuse(reason: str, message: str, hint: str) -> NoReturn:
     raise InvalidInputError(message, hint=hint, reason=reason)
 
 

@@ -1,6 +1,6 @@
 """What waits for a person: the requests of all projects and the proposals to the brain, and what they would do now.
 
-What is asked of a research project is a `Request`; what is proposed to the brain is a `Proposed` (surfaces.brain_writes).
+What is asked of a research project is a `Request`, what is proposed to the brain a `Proposed`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ from projections.chronicle import sentence
 from projections.workbench import WORKBENCH_EVENTS, approval_row
 from surfaces.answers import answer
 from surfaces.brain import STREAM, Brain
-from surfaces.brain_writes import Proposed, proposed
+from surfaces.brain_proposals import Proposed, proposed
 from surfaces.text import CHANGES
 from surfaces.workbench import Sight, Workbench, WorkOf
 from surfaces.workspace import Workspace

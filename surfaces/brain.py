@@ -17,7 +17,7 @@ from projections.pages import PageCache, PageView, pages_at
 from surfaces.workspace import ATTEMPTS, Workspace, command_id
 
 if TYPE_CHECKING:
-    from projections.search.index import SearchIndex
+    from projections.search.index import SearchIndex, Watch
 
 STREAM = "brain"
 
@@ -65,9 +65,13 @@ class Brain:
     @property
     def index(self) -> "SearchIndex":
         """The search index, brought up to the log. Raises UnavailableError if it cannot be."""
-        library = self.library
-        self._index.sync(library, self.position)
+        self.build_index()
         return self._index
+
+    def build_index(self, watch: "Watch | None" = None) -> int:
+        """Bring the search index up to the log, telling somebody how far it has come; return how much was embedded."""
+        library = self.library
+        return self._index.sync(library, self.position, watch=watch)
 
     @cached_property
     def _index(self) -> "SearchIndex":

@@ -195,8 +195,8 @@ class Settings(BaseModel):
     consultation: Annotated[
         ConsultationKind,
         Field(
-            description="who answers the brain's questions: the best sentences of its pages (`extractive`), or the `llm` "
-            "that LLM_* names, from extracts; `auto` takes the LLM where LLM_API_KEY is set, but not under DEMO_MODE"
+            description="who answers the brain's questions: the best sentences of its pages (`extractive`), or the "
+            "`llm` that LLM_* names, from extracts; `auto` takes the LLM where LLM_API_KEY is set, not under DEMO_MODE"
         ),
     ] = "auto"
     consultation_timeout: Annotated[

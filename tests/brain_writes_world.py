@@ -1,16 +1,21 @@
 """An organisation for the tests of what is written to the brain: who may propose what, and who decides."""
 
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from falsify.brain.events import BrainEvent, OrgAccepted, PageRecorded
 from falsify.brain.org import Agent, Department, Org, Person, canonical
 from falsify.clock import SteppingClock
-from falsify.events import Event
 from falsify.log import Command
 from falsify.ports import Abstention, Opinion, Statement
 from surfaces.brain import STREAM, Brain
 from surfaces.workspace import Workspace
+
+if TYPE_CHECKING:
+    from falsify.events import Event
 
 OWNER = "owner"
 SCRIBE, READER, CLERK = "agent:scribe", "agent:reader", "agent:clerk"
@@ -62,7 +67,7 @@ class SilentJudge:
 
     name, version = "silent", "1"
 
-    def judge(self, fact: Statement, claims: Sequence[Statement]) -> list[Opinion | Abstention]:
+    def judge(self, _fact: Statement, claims: Sequence[Statement]) -> list[Opinion | Abstention]:
         return [Opinion("unrelated", 0.9, "") for _ in claims]
 
 
@@ -91,6 +96,41 @@ def open_brain(root: Path, *, pages: Mapping[str, str] = PAGES, org: Org = ORG, 
     brain = Brain(workspace)
     record(brain, OrgAccepted(org=org.as_json(), source="memory/org.yaml"), *(page(p, t) for p, t in pages.items()))
     return brain
+
+
+DYING = """\
+import os, sys
+from pathlib import Path
+from falsify.log import EventLog
+from falsify.sealing import Keyring
+from surfaces.brain import Brain
+from surfaces.brain_proposals import proposed
+from surfaces.brain_writes import erase_person
+from surfaces.workspace import Workspace
+
+def dies(owner, name, when):
+    act = getattr(owner, name)
+    def dying(*words, **options):
+        if when == "before":
+            os._exit(9)
+        act(*words, **options)
+        os._exit(9)
+    setattr(owner, name, dying)
+
+root, owner, name, when, work = sys.argv[1:]
+with Workspace.open(Path(root), environ={}) as workspace:
+    brain = Brain(workspace)
+    brain.library
+    dies({"EventLog": EventLog, "Keyring": Keyring}[owner], name, when)
+    exec(work)
+"""
+"""Does something, and is gone before or after it calls a method for the first time, as a process is that is killed."""
+
+
+def dies(brain: Brain, *, calling: str, when: str, work: str) -> bool:
+    """Do some work in a process that dies before or after it calls `Class.method`; return whether it did."""
+    words = [sys.executable, "-c", DYING, str(brain.workspace.root), *calling.split("."), when, work]
+    return subprocess.run(words, check=False, timeout=120).returncode == 9
 
 
 def page(rel_path: str, text: str) -> PageRecorded:

@@ -129,8 +129,7 @@ def everything(world: World) -> dict[str, Sequence[tuple[object, ...]]]:
 def main(root: str) -> None:
     """Index a brain whose log is there already, telling a line for each step: what the crash tests kill."""
     brain = Brain(Workspace.open(Path(root), embedder=HashEmbedder(), clock=SteppingClock(NOON, 0), environ={}))
-    library = brain.library
-    brain._index.sync(library, brain.position, watch=lambda *told: print(*told, flush=True))
+    brain.build_index(lambda *told: print(*told, flush=True))
 
 
 if __name__ == "__main__":

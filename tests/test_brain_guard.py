@@ -6,12 +6,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from falsify.brain.contradictions import findings
 from falsify.brain.guard import MAX_CONTENT, MAX_REFS, PROTECTED, RULES, Draft, Ground, likest, refusals, rules_of
 from falsify.brain.injection import injections
 from falsify.brain.likeness import likeness, normal, tells_the_same
 from falsify.brain.page import read_page
 from falsify.brain.privacy import RuleClassifier, personal
 from falsify.errors import UnavailableError
+from falsify.ports import Abstention, Opinion
 from tests.brain_writes_world import CLERK, NOBODY, ORG, OWNER, PUMP, READER, SCRIBE, VERA
 
 PUMP_PATH = "memory/ops/pump.md"
@@ -275,7 +277,7 @@ def test_what_waits_already_is_not_proposed_again():
 class BrokenClassifier:
     name = "broken"
 
-    def classify(self, text):
+    def classify(self, _text):
         raise UnavailableError("no model")
 
 
@@ -283,7 +285,7 @@ class FixedClassifier:
     def __init__(self, kind):
         self.name, self.kind = "fixed", kind
 
-    def classify(self, text):
+    def classify(self, _text):
         return self.kind
 
 
@@ -305,6 +307,56 @@ def test_the_classifier_of_rules_tells_private_from_mixed():
     assert [classify(text) for text in (
         "The pump is greased.", "Vera Lindt is pregnant.", "The pump is greased. Vera Lindt is pregnant.",
     )] == ["business", "private", "mixed"]  # fmt: skip
+
+
+# --- tier 2 ---------------------------------------------------------------------------------------------------------
+
+
+class ShownJudge:
+    """A judge that keeps what it was shown, and gives the same answer to all of it."""
+
+    name, version = "shown", "1"
+
+    def __init__(self, answer):
+        self.answer, self.shown = answer, []
+
+    def judge(self, fact, claims):
+        self.shown += [(fact.text, claim.text) for claim in claims]
+        return [self.answer] * len(claims)
+
+
+OF_THE_PUMP = "The pump is greased every 14 days by the morning shift."
+CONFLICT = Opinion("contradicts", 0.6, "")
+
+
+def test_only_sentences_on_the_same_thing_are_shown_to_a_judge():
+    judge = ShownJudge(CONFLICT)
+    body = "The pump is greased every 30 days. The morning is quiet. Every valve of the plant has a number."
+    assert list(findings(body, PAGES, judge)) == [
+        f'contradicts {PUMP_PATH} (0.60): "The pump is greased every 30 days." against "{OF_THE_PUMP}"'
+    ]
+    assert judge.shown == [("The pump is greased every 30 days.", OF_THE_PUMP)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (Opinion("contradicts", 0.59, ""), []),
+        (Opinion("supports", 0.99, ""), []),
+        (Opinion("unrelated", 0.99, ""), []),
+        (Opinion("supersedes", 0.9, ""), ["supersedes"]),
+        (Abstention("it timed out"), ["no verdict on memory/ops/pump.md: it timed out"]),
+    ],
+)
+def test_what_acts_is_a_finding_and_so_is_silence(answer, expected):
+    told = list(findings("The pump is greased every 30 days.", PAGES, ShownJudge(answer)))
+    assert [finding[: len(wanted)] for finding, wanted in zip(told, expected, strict=True)] == expected
+
+
+@pytest.mark.parametrize("status", ["superseded", "archived", "draft"])
+def test_a_page_that_does_not_hold_is_not_contradicted(status):
+    old = {PUMP_PATH: read_page(PUMP_PATH, PUMP.replace("type: process", f"lifecycle_status: {status}"))}
+    assert list(findings("The pump is greased every 30 days.", old, ShownJudge(CONFLICT))) == []
 
 
 # --- laws -----------------------------------------------------------------------------------------------------------
@@ -343,7 +395,8 @@ def test_likeness_is_symmetric_and_whole_of_itself(one, other):
 @pytest.mark.parametrize(
     "text",
     ["_" * 50_000, "< " * 30_000, "\n" * 50_000, "ignore " * 10_000, "a" * 50_000, "a.b@" * 12_000, "1" * 50_000,
-     "1 " * 30_000, "![" * 20_000, "tel " * 12_000, "<a " * 20_000, "end-" * 12_000, "+1" * 25_000, "when you read " * 5_000],
+     "1 " * 30_000, "![" * 20_000, "tel " * 12_000, "<a " * 20_000, "end-" * 12_000, "+1" * 25_000,
+     "when you read " * 5_000],
     ids=lambda text: repr(text[:14]),
 )  # fmt: skip
 def test_a_hostile_text_is_read_in_time_that_grows_with_its_length(text):

@@ -87,17 +87,33 @@ def long_log(tmp_path_factory):
     return world.root, whole
 
 
+def forget(root: Path) -> None:
+    """Delete the index, as a user may."""
+    for found in (root / ".falsify").glob("search.*"):
+        found.unlink()
+
+
 @pytest.mark.parametrize("steps", range(1, 6))
 def test_an_index_whose_making_was_killed_is_finished_to_the_same_bytes(long_log, tmp_path, steps):
     root, whole = long_log
-    for name in ("search.sqlite", "search.sqlite-wal", "search.sqlite-shm", "search.vectors"):
-        (root / ".falsify" / name).unlink(missing_ok=True)
+    forget(root)
     with subprocess.Popen(
         [sys.executable, "-m", "tests.search_world", str(root)], stdout=subprocess.PIPE, cwd=ROOT, text=True
     ) as child:
         told = [child.stdout.readline() for _ in range(steps)]
         child.kill()
     assert told[-1].split()[0] == ("pages" if steps <= 3 else "passages")
+    world = World(root, org=None)
+    assert everything(world) == whole
+    world.close()
+
+
+def test_two_processes_that_index_at_once_make_one_index(long_log):
+    root, whole = long_log
+    forget(root)
+    command = [sys.executable, "-m", "tests.search_world", str(root)]
+    children = [subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT) for _ in range(2)]
+    assert [child.wait(timeout=120) for child in children] == [0, 0]
     world = World(root, org=None)
     assert everything(world) == whole
     world.close()

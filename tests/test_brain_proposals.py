@@ -2,18 +2,24 @@
 
 import hashlib
 import json
+from dataclasses import replace
 
 import pytest
 
+import cli
+from falsify.brain import governance, proposals
+from falsify.brain.drafts import slug_of, superseded_text
 from falsify.brain.events import OrgAccepted, PageRecorded, PageRemoved, ProposalApproved
 from falsify.brain.library import current
 from falsify.brain.page import read_page
-from falsify.brain.proposals import slug_of, superseded_text
 from falsify.brain.scope import scope_of
 from falsify.errors import ConflictError, ForbiddenError, NotFoundError, RefusedError
+from surfaces.approvals import detail, items
 from surfaces.brain import STREAM, Brain
-from surfaces.brain_writes import Proposed, ground, proposed
+from surfaces.brain_proposals import Proposed, proposed
+from surfaces.brain_writes import ground
 from surfaces.tools.brain_writes import propose_lesson, propose_page
+from surfaces.tools.catalogue import work_of
 from surfaces.workspace import Workspace
 from tests.brain_writes_world import (
     CLERK,
@@ -26,6 +32,7 @@ from tests.brain_writes_world import (
     VERA,
     WIM,
     NumberJudge,
+    dies,
     open_brain,
     page,
     record,
@@ -170,11 +177,12 @@ HIDDEN = "---\ntitle: Filters\nsensitivity: restricted\ndepartment: finance\n---
 
 def test_a_page_out_of_sight_changes_no_byte_of_an_answer(tmp_path):
     told = []
+    words = "Filters are changed in spring."
     for name, hidden in (("with", {"memory/ops/filters.md": HIDDEN, "memory/finance/x.md": HIDDEN}), ("without", {})):
         brain = open_brain(tmp_path / name, pages={**PAGES, **hidden})
         with brain.workspace:
             told.append([
-                propose_page(brain, SCRIBE, title="Filters", content="Filters are changed in spring.", department="ops"),
+                propose_page(brain, SCRIBE, title="Filters", content=words, department="ops"),
                 propose_lesson(brain, SCRIBE, title="F", lesson="Filters are changed in autumn.", kind="rule",
                                department="ops", refs=["memory/finance/x.md"]),
             ])  # fmt: skip
@@ -208,10 +216,10 @@ def test_what_a_judge_finds_is_for_the_person_and_not_for_the_agent(tmp_path):
     with brain.workspace:
         told = lesson(brain, lesson="The pump is greased every 30 days because of the new oil.")
         assert (told["outcome"], told["refusal_messages"]) == ("staged", [])
-        assert [finding for finding in item(brain, told).row()["findings"] if finding.startswith("contradicts")] == [
-            f'contradicts {PUMP_PATH} (0.90): "The pump is greased every 30 days because of the new oil." against '
-            '"The pump is greased every 14 days by the morning shift."'
-        ]
+        new = '"The pump is greased every 30 days because of the new oil."'
+        old = '"The pump is greased every 14 days by the morning shift."'
+        found = [finding for finding in item(brain, told).row()["findings"] if finding.startswith("contradicts")]
+        assert found == [f"contradicts {PUMP_PATH} (0.90): {new} against {old}"]
 
 
 @pytest.mark.parametrize(
@@ -384,6 +392,91 @@ def test_a_superseded_page_says_so_in_its_front_matter(before, after):
     assert not after or read_page("memory/x.md", after).lifecycle_status == "superseded"
 
 
+# --- the command line -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def falsify(brain, tmp_path, capfd):
+    """Run a command in the workspace as somebody; return its exit code, stdout and stderr."""
+
+    def run(*words, actor=OWNER):
+        (tmp_path / "falsify.toml").write_text(f'actor = "{actor}"\n')
+        capfd.readouterr()
+        code = cli.run(["-w", str(tmp_path), *words])
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    return run
+
+
+def test_a_person_sees_all_of_a_proposal_before_landing_it(brain, falsify):
+    told = lesson(brain, lesson="Close the valve.\n\n  | it can be landed")
+    name = told["moderation_item_id"]
+    code, out, _ = falsify("approvals", "list", actor=VERA)
+    assert (code, out.splitlines()[0].split("  ")[:4]) == (0, [name, "brain", "propose_lesson", SCRIBE])
+    code, out, _ = falsify("approvals", "show", name[:6], actor=VERA)
+    assert code == 0
+    assert [line for line in out.splitlines() if line.startswith("  | ")][-3:] == [
+        "  | Close the valve.",
+        "  | ",
+        "  |   | it can be landed",
+    ]
+    assert out.splitlines()[-1] == "it can be landed"
+    code, out, _ = falsify("approvals", "approve", name, "--note", "yes", actor=VERA)
+    assert (code, out.splitlines()[-1]) == (0, f"  {told['rel_path']} is recorded")
+    assert text(brain, told["rel_path"]) is not None
+    assert falsify("approvals", "list")[1] == "nothing waits for approval\n"
+    assert json.loads(falsify("approvals", "list", "--all", "--json")[1])[0]["decided_by"] == VERA
+
+
+def test_an_agent_at_the_command_line_lands_nothing_and_others_see_nothing(brain, falsify):
+    name = new_page(brain)["moderation_item_id"]
+    assert falsify("approvals", "approve", name, actor=SCRIBE)[0] == 9
+    assert falsify("approvals", "show", name, actor=WIM)[0] == 3
+    assert falsify("approvals", "approve", name, actor=WIM)[0] == 3
+    assert falsify("approvals", "list", actor=WIM)[1] == "nothing waits for approval\n"
+    code, out, _ = falsify("approvals", "reject", name, "--reason", "no", "--json", actor=VERA)
+    assert (code, json.loads(out)["result"]["approval"]["status"]) == (0, "rejected")
+    assert json.loads(falsify("brain", "proposals", "--json", actor=SCRIBE)[1])[0]["note"] == "no"
+    assert falsify("brain", "proposals", actor=WIM)[1] == "nothing was proposed that you may see\n"
+
+
+def test_a_conflict_is_told_as_one(brain, falsify):
+    name = new_page(brain)["moderation_item_id"]
+    record(brain, page("memory/ops/filters.md", "# By hand"))
+    code, out, _ = falsify("approvals", "approve", name, "--json")
+    assert (code, json.loads(out)["status"], json.loads(out)["result"]["error"]["changed"]) == (
+        4,
+        "conflict",
+        ["there is a page memory/ops/filters.md by now"],
+    )
+    assert falsify("approvals", "show", name)[1].splitlines()[-1] == "  there is a page memory/ops/filters.md by now"
+
+
+def test_a_change_of_the_org_map_waits_in_the_same_place(tmp_path):
+    brain = open_brain(tmp_path, org=replace(ORG, meta_approval=True))
+    with brain.workspace:
+        asked = {"agent": "reader", "dept": "finance", "mode": "read"}
+        staged = governance.apply(brain.library, "grant_department", asked, caller=OWNER)
+        record(brain, *staged)
+        [found] = items(brain.workspace)
+        told = detail(found, work_of=work_of)
+        assert (told["tool"], told["can_be_carried_out"], told["arguments"]["op"]) == (
+            "governance_apply",
+            True,
+            "grant_department",
+        )
+        with pytest.raises(NotFoundError):
+            find_as(brain, VERA, found.id)
+        found.approve("person:olga")
+        assert "finance" in brain.library.org.agent("reader").read
+        assert json.loads(found.approve(OWNER))["warnings"]
+
+
+def find_as(brain, caller, name):
+    return proposals.proposal_of(brain.library, name, caller=caller)
+
+
 # --- a fold of the log ----------------------------------------------------------------------------------------------
 
 
@@ -395,6 +488,19 @@ def test_another_process_sees_the_same_proposals(brain, tmp_path):
         assert [each.row()["status"] for each in proposed(other, OWNER)] == ["approved", "pending"]
         assert other.library.proposals == brain.library.proposals
         assert ground(other, SCRIBE).waiting.keys() == {told[1]["moderation_item_id"]}
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_killed_while_it_approves_all_of_it_is_written_or_nothing(brain, when):
+    found = item(brain, new_page(brain))
+    assert dies(brain, calling="EventLog.append", when=when, work='proposed(brain, "owner")[0].approve("owner")')
+    landed = when == "after"
+    assert (item(brain, {"moderation_item_id": found.id}).pending, text(brain, "memory/ops/filters.md")) == (
+        not landed,
+        found.proposal.staged.text if landed else None,
+    )
+    found.approve(VERA)
+    assert sum(isinstance(r.event, ProposalApproved) for r in brain.log.read(stream=STREAM)) == 1
 
 
 def test_of_two_who_approve_at_once_one_lands_it(brain, tmp_path):

@@ -250,8 +250,8 @@ def test_the_past_shows_the_version_of_that_day_and_says_so(world):
         ask(world, "office closed", as_of="2026-03-10"),
     )
     assert (before["as_of"], on_the_day["as_of"]) == ("2026-03-09", "2026-03-10")
-    assert "December" in before["results"][0]["text"]
-    assert "August" in on_the_day["results"][0]["text"]
+    said = [[month for month in ("August", "December") if month in str(answer)] for answer in (before, on_the_day)]
+    assert said == [["December"], ["August"]]
     assert "memory/sales/pricing.md" in paths(ask(world, "pricing", as_of="2026-03-31"))
     assert "memory/sales/pricing.md" not in paths(ask(world, "pricing"))
 
@@ -397,7 +397,7 @@ def test_explain_changes_nothing_but_adds_itself(world, query):
 @pytest.mark.parametrize("more", [{}, {"include_neighbors": True}, {"explain": True}])
 def test_a_budget_serves_a_prefix_of_the_same_ranking_and_says_so(world, more):
     whole = ask(world, k=50, **more)
-    for budget in range(0, 400, 7):
+    for budget in range(0, 400, 29):
         told = ask(world, k=50, budget=budget, **more)
         assert told["results"] == whole["results"][: len(told["results"])]
         assert told.get("budget_truncated", False) == (len(told["results"]) < len(whole["results"]))
@@ -426,7 +426,7 @@ def test_equal_pages_are_ordered_by_path_and_section(world):
 
 @pytest.fixture
 def library(tmp_path):
-    """Return a brain of 120 pages in two departments, and the view that Sam has of it."""
+    """Return a brain of 240 pages in two departments, and the view that Sam has of it."""
     world = World(tmp_path)
     draw = random.Random(7)
     vocabulary = [f"w{n}" for n in range(60)]
@@ -435,7 +435,7 @@ def library(tmp_path):
             f"memory/{draw.choice(['sales', 'legal'])}/p{n}.md": page(
                 " ".join(draw.choices(vocabulary, k=2)), " ".join(draw.choices(vocabulary, k=draw.randint(5, 60)))
             )
-            for n in range(120)
+            for n in range(240)
         }
     )
     index = world.brain.index

@@ -3,17 +3,20 @@
 import json
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from falsify.brain.events import AnswerGiven, AnswerRated, TraceLogged
 from falsify.brain.guard import Ground
 from falsify.brain.ratings import MAX_COMMENT
-from falsify.brain.traces import MAX_DETAIL, MAX_SUMMARY, MAX_TASK, Entry, log_trace as decide_trace
+from falsify.brain.traces import MAX_DETAIL, MAX_SUMMARY, MAX_TASK, Entry
+from falsify.brain.traces import log_trace as decide_trace
 from falsify.clock import SteppingClock
 from falsify.errors import RefusedError, UnavailableError
 from falsify.log import canonical
 from surfaces import brain_writes
 from surfaces.brain_writes import keyring, rating_rows, read_trace, trace_rows
-from surfaces.tools.brain_writes import log_trace, propose_lesson, rate_answer
+from surfaces.tools.brain_writes import log_trace, propose_lesson, propose_page, rate_answer
 from tests.brain_writes_world import CLERK, NOBODY, ORG, OWNER, READER, SCRIBE, VERA, WIM, open_brain, record
 
 PUMP_PATH = "memory/ops/pump.md"
@@ -98,7 +101,7 @@ def test_what_breaks_a_rule_is_refused_by_its_name_and_not_written(brain, change
 class BrokenClassifier:
     name = "broken"
 
-    def classify(self, text):
+    def classify(self, _text):
         raise UnavailableError("no model")
 
 
@@ -141,9 +144,8 @@ def test_a_trace_is_read_by_its_agent_and_the_owner(brain):
         "---\ntitle: Grease the pump\ntype: trace\nagent: scribe\nstatus: success\non_behalf_of: vera\n"
         f"sources:\n- {PUMP_PATH}\n---\nIt was greased.\n\nTwo strokes.\n"
     )
-    assert {caller: read_trace(brain, caller, path) for caller in (SCRIBE, OWNER, "person:olga", READER, VERA, NOBODY)} == {
-        SCRIBE: expected, OWNER: expected, "person:olga": expected, READER: None, VERA: None, NOBODY: None,
-    }  # fmt: skip
+    read = {SCRIBE: expected, OWNER: expected, "person:olga": expected, READER: None, VERA: None, NOBODY: None}
+    assert {caller: read_trace(brain, caller, path) for caller in read} == read
     assert [row["rel_path"] for row in trace_rows(brain, SCRIBE)] == [path]
     assert trace_rows(brain, READER) == []
     assert read_trace(brain, OWNER, "memory/traces/scribe/2026-01-01-9.md") is None
@@ -167,6 +169,28 @@ def test_deciding_on_a_trace_needs_no_keys_unless_it_is_for_somebody(brain):
 
     logged = decide_trace(brain.library, ENTRY, Ground(org=ORG), caller=SCRIBE, today="2026-01-01", seal=seal)
     assert logged.sealed is None
+
+
+WORDS = st.text(alphabet=st.characters(), max_size=40)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    words=st.lists(WORDS, min_size=4, max_size=4),
+    refs=st.lists(WORDS, max_size=2),
+    caller=st.sampled_from([SCRIBE, OWNER, NOBODY, "agent:..", "agent:stranger", "person:stranger"]),
+)
+@example(words=["\ud800"] * 4, refs=["memory/\ud800.md"], caller=SCRIBE)
+@example(words=["---\n\ud800: x\n---\n"] * 4, refs=[], caller=SCRIBE)
+@example(words=["a", "b", "---\na: {b: [1, 2]}\nc: 2024-01-01\n---\nd", "x"], refs=[], caller=SCRIBE)
+def test_whatever_is_sent_the_writing_tools_answer(brain, words, refs, caller):
+    one, two, three, four = words
+    told = log_trace(brain, caller, task=one, status=two, summary=three, detail=four, refs=refs, on_behalf_of=two)
+    assert told.startswith(("refused: R-", "memory/traces/"))
+    for tool, content in ((propose_page, {"content": three}), (propose_lesson, {"lesson": three, "kind": "rule"})):
+        outcome = json.loads(tool(brain, caller, title=one, department=two, refs=refs, **content))
+        assert (outcome["outcome"] == "staged") is (outcome["refusal_messages"] == [])
+    assert json.loads(rate_answer(brain, caller, answer_id=one, rating=two, comment=three))["error"]
 
 
 # --- ratings --------------------------------------------------------------------------------------------------------

@@ -102,6 +102,14 @@ def test_what_somebody_wrote_answered_and_learned_is_counted_apart():
     ]  # fmt: skip
 
 
+def test_who_lands_a_lesson_promoted_it_and_who_lets_a_page_in_has_not_written_it():
+    landed = (version("agent:helper, approved by person:bob"), version("person:cid, approved by owner", position=2))
+    lesson, other = match(type="lesson"), match()
+    told = knows([lesson], {"memory/sales/a.md": landed}, PEOPLE, owner="ann")
+    assert {each["person"]: each["evidence"]["n_lessons"] for each in told} == {"ann": 1, "bob": 1, "cid": 1}
+    assert [each["person"] for each in knows([other], {"memory/sales/a.md": landed}, PEOPLE, owner="ann")] == ["cid"]
+
+
 def test_who_moved_a_page_did_not_write_it_and_who_wrote_it_before_did():
     past = {
         "memory/sales/a.md": (version("bob", on="2026-03-03", position=3, moved_from="memory/sales/old.md"),),

@@ -139,4 +139,4 @@ def test_what_is_no_text_file_is_refused(tmp_path, monkeypatch):
 
 def test_a_character_that_is_not_allowed_is_found_behind_others_of_several_bytes():
     message, _ = refused("title: Eiche äöü\nleaves: []\nby_name: {} # \x01\n")
-    assert message == "tree.yaml:3:15: the character U+0001 is not allowed"
+    assert message == "tree.yaml, line 3, column 15: the character U+0001 is not allowed"

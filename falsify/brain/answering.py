@@ -1,14 +1,14 @@
 """Answers that are made of what was found, word for word: the best sentences, each with the extract that it is from.
 
-A sentence is worth its nearness to what was asked, the share of the asked words that it has (rare words count more), and
-a little for how well its extract was ranked:
+A sentence is worth its nearness to what was asked, the share of the asked words that it has (rare words count more),
+and a little for how well its extract was ranked:
 
     score = cosine + WORDS * coverage + RANK / rank   (+ ORDERS in guidance, for what tells somebody to do something)
 
-The cosine is that of the sentence with its title and headings before it. At most so many sentences are taken, all within
-`MARGIN` of the best. What was superseded is only quoted where nothing that holds has anything to say, and is then said
-to be superseded. Of a page that may not be quoted, and of a sentence that speaks to whoever reads it, nothing is
-quoted: the page is named.
+The cosine is that of the sentence with its title and headings before it. At most so many sentences are taken, none
+far behind the best. What was superseded is only quoted where nothing that holds has anything to say, and is
+then said to be superseded. Of a page that may not be quoted, and of a sentence that speaks to whoever reads it, nothing
+is quoted: the page is named.
 """
 
 import math
@@ -33,30 +33,31 @@ NO_EXPERIENCE: Final = "No stored experience applies; rely on your own judgment.
 EXPERIENCE: Final = ("lesson", "playbook", "process", "rule")
 """The types of pages that guidance is made of."""
 
-MOST_SENTENCES: Final = 3
-MOST_STEPS: Final = 6
-MOST_CANDIDATES: Final = 96
+NARROW: Final = (3, 0.15)
+BROAD: Final = (6, 0.4)
+"""The most sentences of an answer (of guidance, and of an object with fields), and how far behind the best they are."""
+
+MOST_CANDIDATES: Final = 64
 """Sentences that are compared with what was asked, in the order of the ranking."""
 
 LONGEST_SENTENCE: Final = 600
 """Characters of a sentence; what is longer is none that somebody wrote."""
 
-WORDS: Final = 0.5
+WORDS: Final = 0.3
 RANK: Final = 0.15
 ORDERS: Final = 0.1
-MARGIN: Final = 0.25
 LIKE: Final = 0.8
 """The share of common words from which on a sentence says what another one said."""
 
 _WARNS: Final = re.compile(
-    r"\b(?:avoid|never|do(?:es)? not|don't|must not|may not|should not|cannot|can't|no longer|not accepted|nobody|beware"
-    r"|forb[ia]d\w*|refus\w+|without|warning|caution|danger\w*|mistake|jamais|évit\w+|interdit\w*|sans|attention"
+    r"\b(?:avoid|never|do(?:es)? not|don't|must not|may not|should not|cannot|can't|no longer|not accepted|nobody"
+    r"|beware|forb[ia]d\w*|refus\w+|without|warning|caution|danger\w*|mistake|jamais|évit\w+|interdit\w*|sans|attention"
     r"|niemals|nie|nicht|kein\w*|vermeid\w+)\b",
     re.IGNORECASE,
 )
 _ORDERS: Final = re.compile(
-    r"\b(?:must|shall|should|always|only|before|first|has to|have to|needs? to|is to be|within|doit|doivent|toujours|avant"
-    r"|muss|müssen|immer|zuerst)\b",
+    r"\b(?:must|shall|should|always|only|before|first|has to|have to|needs? to|is to be|within|doit|doivent|toujours"
+    r"|avant|muss|müssen|immer|zuerst)\b",
     re.IGNORECASE,
 )
 
@@ -101,9 +102,15 @@ class Found:
 
 
 def find(
-    asked: str, extracts: Sequence[Extract], embedder: Embedder, *, weak: bool, guidance: bool = False
+    asked: str,
+    extracts: Sequence[Extract],
+    embedder: Embedder,
+    *,
+    weak: bool,
+    broad: bool = False,
+    guidance: bool = False,
 ) -> Found | None:
-    """Return the sentences that answer what was asked, or None where nothing does.
+    """Return the sentences that answer what was asked, more of them if `broad`, or None where nothing does.
 
     Where the evidence is `weak`, a sentence has to be as near as the embedder's threshold to count at all. Raises
     UnavailableError if the embedder cannot be used.
@@ -112,7 +119,7 @@ def find(
     if weak:
         ranked = [each for each in ranked if each.cosine >= 1 - embedder.threshold]
     holding = [each for each in ranked if extracts[each.place].holds]
-    chosen = tuple(_distinct(holding or ranked, MOST_STEPS if guidance else MOST_SENTENCES))
+    chosen = tuple(_distinct(holding or ranked, *(BROAD if broad else NARROW)))
     return Found(extracts, chosen) if chosen else None
 
 
@@ -202,11 +209,11 @@ def _tells_to_act(sentence: Sentence) -> bool:
     return sentence.listed or _WARNS.search(text) is not None or _ORDERS.search(text) is not None
 
 
-def _distinct(ranked: Sequence[Candidate], most: int) -> Iterator[Candidate]:
+def _distinct(ranked: Sequence[Candidate], most: int, margin: float) -> Iterator[Candidate]:
     """Yield the best sentences, none that says what one before it said."""
     kept: list[frozenset[str]] = []
     for each in ranked:
-        if len(kept) == most or each.score < ranked[0].score - MARGIN:
+        if len(kept) == most or each.score < ranked[0].score - margin:
             return
         words = _words(each.sentence.text)
         if words and all(len(words & other) < LIKE * len(words | other) for other in kept):

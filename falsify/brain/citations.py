@@ -60,7 +60,7 @@ def verified(text: str, extracts: Sequence[Cited]) -> Citing:
 
 def unmarked(text: str) -> str:
     """Return a text in which nothing passes for a marker: its brackets are parentheses."""
-    return _MARKER.sub(lambda found: f"{found['gap']}({found[0].strip(_BRACKETS)})", text)
+    return _MARKER.sub(lambda found: f"{found['gap']}({found[0].strip(_BRACKETS)})", text.replace("\0", ""))
 
 
 def stripped(text: str) -> str:

@@ -20,6 +20,9 @@ SENTENCES: Final = 16
 CLAIMS: Final = 4
 """How many sentences of pages each of them is held against."""
 
+ALIKE: Final = 0.5
+"""The share of the shorter one's words that two sentences have in common before a judge is asked."""
+
 _ENDS: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _SHORTEST, _LONGEST = 12, 500
 
@@ -66,10 +69,19 @@ def _claims(body: str, pages: Mapping[str, Page]) -> Iterator[_Claim]:
 
 
 def _nearest(sentence: str, claims: Iterable[_Claim]) -> Sequence[_Claim]:
-    """Return the claims that share the most words with a sentence, at least two; of equals the first."""
+    """Return the claims that are about what a sentence is about, those that share most words first.
+
+    They share two words at least, and the half of the words of the shorter: a judge that is shown two sentences on
+    different things sees contradictions where there are none.
+    """
     wanted = _words(sentence)
-    shared = [(len(wanted & _words(claim.text)), claim) for claim in claims]
-    near = sorted((each for each in shared if each[0] >= 2), key=lambda each: -each[0])
+    near: list[tuple[int, _Claim]] = []
+    for claim in claims:
+        words = _words(claim.text)
+        shared = len(wanted & words)
+        if shared >= max(2, ALIKE * min(len(wanted), len(words))):
+            near.append((shared, claim))
+    near.sort(key=lambda each: -each[0])  # stable: of equals the first
     return [claim for _, claim in near[:CLAIMS]]
 
 

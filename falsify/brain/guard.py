@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
 from falsify.brain.injection import injections
-from falsify.brain.likeness import NEAR, SAME, likeness, normal, tells_the_same
+from falsify.brain.likeness import NEAR, SAME, closest, normal, tells_the_same
 from falsify.brain.org import Org
 from falsify.brain.page import Page
 from falsify.brain.privacy import Classifier, RuleClassifier, personal
@@ -104,8 +104,7 @@ def second_thoughts(draft: Draft, ground: Ground) -> list[str]:
 def likest(draft: Draft, pages: Mapping[str, Page]) -> Likest | None:
     """Return which of the pages says most of what the draft says, if any says enough of it; of equals the first."""
     wanted = normal(draft.body)
-    found = ((likeness(wanted, normal(pages[path].body)), path) for path in sorted(pages))
-    share, path = max(found, key=lambda each: each[0], default=(0.0, ""))
+    share, path = closest(wanted, {path: normal(pages[path].body) for path in sorted(pages)})
     if share < NEAR:
         return None
     return Likest(path, share, share >= SAME and tells_the_same(draft.body, pages[path].body))

@@ -3,6 +3,7 @@
 import functools
 import re
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 from falsify.brain.org import folded
@@ -16,6 +17,9 @@ SAME: Final = 0.85
 NEAR: Final = 0.5
 """From this share on the one is a new version of the other."""
 
+FEW: Final = 0.3
+"""Below this share of common words two texts are taken to have nothing in common."""
+
 _WORD: Final = re.compile(r"\w+")
 _TELLING: Final = re.compile(
     r"\d+(?:[.,]\d+)*|\b(?:not?|never|none|without|nicht|nie|kein\w*|ohne|ne|pas|jamais|sans|non|n't)\b|n't"
@@ -28,14 +32,26 @@ def normal(text: str) -> str:
     return " ".join(_WORD.findall(folded(text)))
 
 
+def closest(text: str, others: Mapping[str, str]) -> tuple[float, str]:
+    """Return which of the normal texts is most like one, and how like it is; of equals the first, else nothing."""
+    words, best, found = frozenset(text.split()), 0.0, ""
+    for name, other in others.items():
+        # What cannot beat the best is not cut into shingles: of many pages hardly any has the words for it.
+        if _near_in_length(text, other) and len(words.intersection(other.split())) >= FEW * len(words):
+            share = likeness(text, other)
+            if share > best:
+                best, found = share, name
+    return best, found
+
+
 def likeness(one: str, other: str) -> float:
     """Return the share of shingles that two normal texts have in common, 0 to 1; 0 where they have too few words."""
     if one == other:
         return 1.0
-    if not one or not other or not 0.4 < len(one) / len(other) < 2.5:
+    if not _near_in_length(one, other):
         return 0.0
     words, others = set(one.split()), set(other.split())
-    if len(words & others) < 0.3 * len(words | others):
+    if min(len(words & others) / len(words), len(words & others) / len(others)) < FEW:
         return 0.0
     left, right = _shingles(one), _shingles(other)
     return len(left & right) / len(left | right)
@@ -44,6 +60,10 @@ def likeness(one: str, other: str) -> float:
 def tells_the_same(one: str, other: str) -> bool:
     """Return whether the numbers and negations of two texts are the same."""
     return Counter(_TELLING.findall(folded(one))) == Counter(_TELLING.findall(folded(other)))
+
+
+def _near_in_length(one: str, other: str) -> bool:
+    return bool(one and other) and 0.4 < len(one) / len(other) < 2.5
 
 
 def _shingles(text: str) -> frozenset[str]:

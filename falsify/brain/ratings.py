@@ -41,7 +41,7 @@ def rate(
     pages: Mapping[str, Page],
     seal: Seal,
 ) -> AnswerRated:
-    """Return the rating. `age` is how long ago the answer was given (microseconds), `pages` those that there are.
+    """Return the rating. `age` is how long ago the answer was given (microseconds), `pages` the cited ones.
 
     Raises RefusedError whose reason is the error of the contract. An answer that was given to somebody else, or too
     long ago, is unknown.

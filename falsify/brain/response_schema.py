@@ -1,5 +1,4 @@
-"""The schema that an answer is to conform to: what of JSON Schema is allowed, whether a value conforms, and values that
-are found in sentences.
+"""The schema that an answer is to conform to: what of JSON Schema is allowed, and whether a value conforms.
 
 Allowed is an object with `properties` and, if wanted, `required`. A property is a string, number, integer, boolean, an
 array of those, or, one level deep, an object; `enum` lists the values of the first four. There is no other keyword, and
@@ -10,8 +9,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
-
-from falsify.brain.likeness import normal
 
 Schema = Mapping[str, Any]
 
@@ -100,7 +97,7 @@ def _enum_faults(schema: Schema, path: str) -> Iterator[str]:
     values = schema["enum"]
     if not isinstance(values, Sequence) or isinstance(values, str) or not 0 < len(values) <= MOST_VALUES:
         yield f"{path}.enum is not a list of 1 to {MOST_VALUES} values."
-    elif not all(_is(schema["type"], value) for value in values):
+    elif not all(is_of(schema["type"], value) for value in values):
         yield f"{path}.enum has a value that is no {schema['type']}."
     elif any(isinstance(value, str) and not (len(value) <= LONGEST_VALUE and value.isprintable()) for value in values):
         yield f"{path}.enum has a text that is longer than {LONGEST_VALUE} characters or is not printable."
@@ -111,7 +108,7 @@ def _enum_faults(schema: Schema, path: str) -> Iterator[str]:
 
 def _misfits(schema: Schema, value: object, path: str) -> Iterator[str]:
     kind = schema["type"]
-    if not _is(kind, value):
+    if not is_of(kind, value):
         yield f"{path} is no {kind}"
     elif isinstance(value, Mapping):
         properties = schema["properties"]
@@ -125,14 +122,15 @@ def _misfits(schema: Schema, value: object, path: str) -> Iterator[str]:
     elif isinstance(value, list):
         for place, item in enumerate(value):
             yield from _misfits(schema.get("items") or _ANY, item, f"{path}[{place}]")
-    elif "enum" in schema and not any(_same(value, each) for each in schema["enum"]):
+    elif "enum" in schema and not any(same(value, each) for each in schema["enum"]):
         yield f"{path} is none of the values it may have"
 
 
 _ANY: Final[Schema] = {"type": "scalar"}
 
 
-def _is(kind: str, value: object) -> bool:
+def is_of(kind: str, value: object) -> bool:
+    """Return whether a value is of a type; of the type `scalar` is all but arrays and objects."""
     match value:
         case bool():
             return kind in {"boolean", "scalar"}
@@ -149,88 +147,6 @@ def _is(kind: str, value: object) -> bool:
     return False
 
 
-def _same(one: object, other: object) -> bool:
+def same(one: object, other: object) -> bool:
     """Return whether two values are the same to JSON: 1 and 1.0 are, 1 and true are not."""
     return isinstance(one, bool) == isinstance(other, bool) and one == other
-
-
-# --- values that are found in sentences -----------------------------------------------------------------------
-
-
-def extracted(schema: Schema, told: Sequence[str]) -> dict[str, Any]:
-    """Return what of an object is found in sentences, the best of them first; what is not found is left out.
-
-    A text is the sentence that has most words of the property's name, a number the one nearest to such a word (else the
-    first), a value of an `enum` one that a sentence says. What is true or false is not read off sentences.
-    """
-    found = {name: _extracted(name, each, told) for name, each in schema["properties"].items()}
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _extracted(name: str, schema: Schema, told: Sequence[str]) -> Any:
-    ranked = _by_name(name, told)
-    match schema["type"]:
-        case "object":
-            return extracted(schema, ranked) or None
-        case "array":
-            items = schema.get("items") or {"type": "string"}
-            return [value for sentence in ranked[:1] for value in _all(name, items, sentence)] or None
-        case _:
-            return next((value for sentence in ranked for value in _all(name, schema, sentence)), None)
-
-
-def _all(name: str, schema: Schema, sentence: str) -> list[Any]:
-    """Return all values of a type in a sentence, the most likely first."""
-    if "enum" in schema and schema["type"] == "string":
-        said = f" {normal(sentence)} "
-        return [value for value in schema["enum"] if f" {normal(value)} " in said]
-    match schema["type"]:
-        case "string":
-            return [sentence]
-        case "number" | "integer":
-            numbers = [n for n in _numbers(name, sentence) if _is(schema["type"], n)]
-            return [n for n in numbers if "enum" not in schema or any(_same(n, each) for each in schema["enum"])]
-    return []
-
-
-def _by_name(name: str, told: Sequence[str]) -> list[str]:
-    """Return the sentences by how many words of a name they have; among equals the better one first."""
-    wanted = _words_of(name)
-    return sorted(told, key=lambda sentence: -len(wanted & set(map(_stem, normal(sentence).split()))))
-
-
-def _words_of(name: str) -> set[str]:
-    """Return the words of an identifier: `price_eur` and `priceEur` have two."""
-    return set(map(_stem, normal(re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", name)).split()))
-
-
-def _stem(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("s") else word
-
-
-_NUMBER: Final = re.compile(
-    r"(?<![\w.,/-])[-+\u2212]?(?:\d{1,3}(?:[,' \u00a0\u202f]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\d+,\d{1,2})(?![\w/]|[.,-]\d)"
-)
-_MONTH: Final = re.compile(r"\s*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\w*(?:\s+\d{4})?", re.IGNORECASE)
-
-
-def _numbers(name: str, sentence: str) -> list[int | float]:
-    """Return the numbers of a sentence that are no date, those nearest to a word of the name first."""
-    wanted = _words_of(name)
-    places = [found.start() for found in re.finditer(r"\w+", sentence) if _stem(normal(found[0])) in wanted]
-    dated = [found.span() for found in _dates(sentence)]
-    numbers = [n for n in _NUMBER.finditer(sentence) if not any(start <= n.start() < end for start, end in dated)]
-    ranked = sorted(numbers, key=lambda n: min((abs(n.start() - place) for place in places), default=0))
-    return [_value(found[0]) for found in ranked]
-
-
-def _dates(sentence: str) -> Iterator[re.Match[str]]:
-    """Yield what is written as a date: 9 July 2025, July 2025, 2025-07-09."""
-    months = _MONTH.pattern.removeprefix(r"\s*")
-    yield from re.finditer(rf"(?:\d{{1,2}}\s+)?\b{months}|\d{{4}}-\d{{2}}(?:-\d{{2}})?", sentence, re.IGNORECASE)
-
-
-def _value(written: str) -> int | float:
-    plain = re.sub(r"(?<=\d)[,' \u00a0\u202f](?=\d{3}(?!\d))", "", written.replace("\u2212", "-"))
-    number = float(plain.replace(",", "."))
-    return int(number) if number.is_integer() and "." not in plain and "," not in plain else number

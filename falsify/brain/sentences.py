@@ -5,7 +5,7 @@ own. Line breaks are folded, the marks of blocks fall away, and of a wikilink th
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -51,7 +51,7 @@ def _blocks(extract: str) -> Iterator[tuple[str, bool]]:
     """Yield the paragraphs, items and rows of an extract, each on one line, and whether it is one of a list."""
     held: list[str] = []
     listed = False
-    lines = [_QUOTED.sub("", line) if line.lstrip().startswith(">") else line for line in prose(extract.split("\n"))]
+    lines = list(_unquoted(prose(extract.split("\n"))))
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
         item = ITEM.match(line)
         row = _ROW.match(line)
@@ -68,6 +68,17 @@ def _blocks(extract: str) -> Iterator[tuple[str, bool]]:
             held.append(text)
     if held:
         yield " ".join(held), listed
+
+
+def _unquoted(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the lines without the marks of quotations, which an empty line parts from what is around them."""
+    quoted = False
+    for line in lines:
+        mark = _QUOTED.match(line)
+        if (mark is not None) != quoted:
+            quoted = not quoted
+            yield ""
+        yield line[mark.end() :] if mark else line
 
 
 def _sentences(block: str) -> Iterator[str]:

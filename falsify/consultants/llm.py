@@ -37,8 +37,8 @@ under which each holds ("If the line stood still, ..."). Tell what can be carrie
 {_RULES}"""
 
 STRUCTURED: Final = """
-`answer` is to be one JSON object that conforms to the SCHEMA, and nothing else: no prose, no fence, no markers. Leave out
-what the extracts do not say.
+`answer` is to be one JSON object that conforms to the SCHEMA, and nothing else: no prose, no fence, no markers. Leave
+out what the extracts do not say.
 """
 
 
@@ -85,7 +85,7 @@ def prompt(consultation: Consultation) -> str:
 
 
 def shown(consultation: Consultation) -> str:
-    """Return what the model is shown: what was asked and the extracts, fenced by marks that none of them can contain."""
+    """Return what was asked and the extracts, fenced by marks that none of them can contain."""
     return fenced(dict(_blocks(consultation)))
 
 

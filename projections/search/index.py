@@ -21,6 +21,7 @@ from falsify.brain.library import Library, Version
 from falsify.brain.page import read_page
 from falsify.errors import UnavailableError
 from falsify.ports import Embedder
+from projections.search.chunks import to_embed
 from projections.search.schema import (
     BLOCK,
     CONTENT,
@@ -32,7 +33,6 @@ from projections.search.schema import (
     checkpoint,
     clear,
     grams_of,
-    marks,
     reading,
     writing,
 )
@@ -60,10 +60,6 @@ WITHOUT_GRAMS: Final = -1
 """The sign of the layout of an index that was made by a SQLite that has no trigrams (before 3.34)."""
 
 
-def unwatched(_what: str, _done: int, _of: int) -> None:
-    """Show nobody anything."""
-
-
 class SearchIndex:
     """The index of all versions of all pages. `sync` brings it up to the log; `view` narrows it to what a call sees."""
 
@@ -79,7 +75,7 @@ class SearchIndex:
 
     # --- writing ----------------------------------------------------------------------------------------------
 
-    def sync(self, library: Library, position: int, *, watch: Watch = unwatched) -> int:
+    def sync(self, library: Library, position: int, *, watch: Watch | None = None) -> int:
         """Bring the index to `position`, up to which the library was folded; return how many passages were embedded.
 
         Raises UnavailableError if the files or the embedder cannot be used.
@@ -89,12 +85,12 @@ class SearchIndex:
         with self._connect() as connection:
             self._begin(connection)
             self._place(connection, library)
-            self._read(connection, library, position, watch)
-            embedded = self._embed(connection, watch)
+            self._read(connection, library, position, watch or _unwatched)
+            embedded = self._embed(connection, watch or _unwatched)
         self._synced = position
         return embedded
 
-    def rebuild(self, library: Library, position: int, *, watch: Watch = unwatched) -> int:
+    def rebuild(self, library: Library, position: int, *, watch: Watch | None = None) -> int:
         """Forget everything and read the library anew; return how many passages were embedded."""
         with self._connect() as connection, writing(connection):
             clear(connection, 0)
@@ -152,7 +148,7 @@ class SearchIndex:
             rows = connection.execute(
                 "SELECT title, context, text FROM passage WHERE id >= ? ORDER BY id LIMIT ?", (start, PASSAGES_AT_ONCE)
             ).fetchall()
-            vectors = self.embedder.embed(["\n".join(filter(None, row)) for row in rows]).astype("<f4")
+            vectors = self.embedder.embed([to_embed(*row) for row in rows]).astype("<f4")
             with writing(connection):
                 if checkpoint(connection)["embedded"] != start:
                     continue  # another process was faster
@@ -216,11 +212,9 @@ class SearchIndex:
 
     def postings(self, terms: Sequence[str]) -> dict[str, tuple[Numbers, Numbers]]:
         """Return for each word that is known the passages that have it, in rising order, and how often."""
-        with self._connect() as connection:
-            rows = connection.execute(
-                f"SELECT term, block, entries FROM posting WHERE term IN ({marks(terms)}) ORDER BY term, block",  # noqa: S608
-                list(terms),
-            ).fetchall()
+        rows = self._among(
+            "SELECT term, block, entries FROM posting WHERE term IN (VALUES) ORDER BY term, block", terms
+        )
         found: dict[str, tuple[Numbers, Numbers]] = {}
         for term, blocks in groupby(rows, key=itemgetter(0)):
             read = [(block, np.frombuffer(entries, dtype=ENTRY)) for _, block, entries in blocks]
@@ -230,41 +224,35 @@ class SearchIndex:
 
     def mentioned(self, names: Sequence[str]) -> list[tuple[str, int]]:
         """Return the versions of entity and glossary pages that have one of these names, by name and number."""
-        return self._select(f"SELECT name, version FROM mention WHERE name IN ({marks(names)}) ORDER BY 1, 2", names)  # noqa: S608
+        return self._among("SELECT name, version FROM mention WHERE name IN (VALUES) ORDER BY 1, 2", names)
 
     def tails_of(self, versions: Sequence[int]) -> list[tuple[str]]:
         """Return the tails of all names of these versions."""
-        return self._select(f"SELECT DISTINCT tail FROM name WHERE version IN ({marks(versions)}) ORDER BY 1", versions)  # noqa: S608
+        return self._among("SELECT DISTINCT tail FROM name WHERE version IN (VALUES) ORDER BY 1", versions)
 
     def named(self, tails: Sequence[str]) -> list[tuple[int, str, str, str]]:
         """Return number, path, title and aliases (JSON) of the versions that have a name with one of these tails."""
-        return self._select(
-            "SELECT DISTINCT v.id, v.rel_path, v.title, v.aliases FROM name n JOIN version v ON v.id = n.version "  # noqa: S608
-            f"WHERE n.tail IN ({marks(tails)}) ORDER BY v.id",
+        return self._among(
+            "SELECT id, rel_path, title, aliases FROM version "
+            "WHERE id IN (SELECT version FROM name WHERE tail IN (VALUES)) ORDER BY id",
             tails,
         )
 
     def links_to(self, tails: Sequence[str]) -> list[tuple[int, str]]:
         """Return the links whose target has one of these tails: the version they are in, and the target."""
-        return self._select(f"SELECT version, target FROM link WHERE tail IN ({marks(tails)}) ORDER BY 1, 2", tails)  # noqa: S608
+        return self._among("SELECT version, target FROM link WHERE tail IN (VALUES) ORDER BY 1, 2", tails)
 
     def links_from(self, versions: Sequence[int]) -> list[tuple[int, str]]:
         """Return the links of these versions."""
-        return self._select(
-            f"SELECT version, target FROM link WHERE version IN ({marks(versions)}) ORDER BY 1, 2",  # noqa: S608
-            versions,
-        )
+        return self._among("SELECT version, target FROM link WHERE version IN (VALUES) ORDER BY 1, 2", versions)
 
     def rows(self, chunk_numbers: Sequence[int]) -> dict[int, Row]:
         """Return everything about these chunks, by their number."""
-        with self._connect() as connection:
-            connection.row_factory = sqlite3.Row
-            found = connection.execute(
-                "SELECT c.id AS chunk, c.ordinal, c.start_line, c.end_line, p.heading_path, p.text, v.* FROM chunk c "  # noqa: S608
-                "JOIN passage p ON p.id = c.passage JOIN version v ON v.id = c.version "
-                f"WHERE c.id IN ({marks(chunk_numbers)})",
-                list(chunk_numbers),
-            ).fetchall()
+        found = self._among(
+            "SELECT c.id AS chunk, c.ordinal, c.start_line, c.end_line, p.heading_path, p.text, v.* FROM chunk c "
+            "JOIN passage p ON p.id = c.passage JOIN version v ON v.id = c.version WHERE c.id IN (VALUES)",
+            chunk_numbers,
+        )
         return {row["chunk"]: row for row in found}
 
     def contents(self) -> dict[str, list[tuple[Any, ...]]]:
@@ -283,6 +271,13 @@ class SearchIndex:
             "checkpoint": [tuple(known[name] for name in kept)],
             "vectors": [(self._vectors.read_bytes(),)] if self._vectors.exists() else [],
         }
+
+    def _among(self, sql: str, values: Sequence[Any]) -> list[Any]:
+        """Return the rows of a query in which VALUES stands for these values, however many they are."""
+        with self._connect() as connection:
+            connection.row_factory = sqlite3.Row
+            given = orjson.dumps(list(values)).decode()
+            return connection.execute(sql.replace("VALUES", "SELECT value FROM json_each(?)"), (given,)).fetchall()
 
     def _select(self, sql: str, parameters: Sequence[Any]) -> list[Any]:
         with self._connect() as connection:
@@ -348,6 +343,10 @@ def _mask(length: int, rows: Sequence[tuple[int]]) -> Mask:
     mask = np.zeros(length, dtype=np.bool_)
     mask[numbers[numbers < length]] = True
     return mask
+
+
+def _unwatched(_what: str, _done: int, _of: int) -> None:
+    """Show nobody anything."""
 
 
 def _versions(library: Library, after: int, through: int) -> list[tuple[int, list[Version]]]:

@@ -1,7 +1,8 @@
 """The four legs: each ranks the admitted chunks by itself. A chunk is meant by its place in the view."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+import posixpath
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +14,7 @@ from falsify.brain.links import LinkIndex, index, resolve
 from falsify.brain.page import Page
 from projections.search.fusion import BM25_B, BM25_K1, LEG_DEPTH, PER_PAGE
 from projections.search.index import SearchIndex
-from projections.search.view import Mask, Numbers, Scores, View
+from projections.search.view import Numbers, Scores, View
 from projections.search.words import runs, tail
 
 _MARGIN: Final = 1e-4
@@ -123,7 +124,7 @@ def mentions(search: SearchIndex, view: View, asked: Sequence[str]) -> list[int]
 def _by_name(search: SearchIndex, view: View, names: Sequence[str]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for name, version in search.mentioned(names):
-        if _admitted(view.versions, version):
+        if _has(view, version):
             found.setdefault(name, []).append(version)
     return found
 
@@ -151,10 +152,8 @@ def related(search: SearchIndex, view: View, versions: Sequence[int], query: NDA
 def linking_to(search: SearchIndex, view: View, versions: Sequence[int]) -> dict[int, set[int]]:
     """Return for each of these pages the admitted pages that link to it, itself left out."""
     tails = [each for (each,) in search.tails_of(versions)]
-    names = _names(search, view, tails)
     linking: dict[int, set[int]] = {version: set() for version in versions}
-    for source, target in _links(view, search.links_to(tails)):
-        found = names.find(view, source, target)
+    for source, found in _followed(search, view, search.links_to(tails)):
         if found in linking and found != source:
             linking[found].add(source)
     return linking
@@ -162,36 +161,35 @@ def linking_to(search: SearchIndex, view: View, versions: Sequence[int]) -> dict
 
 def linked_from(search: SearchIndex, view: View, versions: Sequence[int]) -> list[int]:
     """Return the admitted pages that these link to."""
-    links = list(_links(view, search.links_from(versions)))
-    names = _names(search, view, sorted({tail(target) for _, target in links}))
-    found = {names.find(view, source, target) for source, target in links}
-    return sorted(each for each in found if each is not None)
+    return sorted({found for _, found in _followed(search, view, search.links_from(versions))})
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """What the admitted pages that a link could mean are called."""
+def _followed(search: SearchIndex, view: View, links: Iterable[tuple[int, str]]) -> list[tuple[int, int]]:
+    """Return the links of admitted pages that lead to an admitted page: from which version, and to which.
 
-    index: LinkIndex
-    numbers: Mapping[str, int]
+    Where a link leads depends on its target and on the folder it stands in; the view remembers it.
+    """
+    paths = view.snapshot.rel_paths
+    meant = [(source, (posixpath.dirname(paths[source]), target)) for source, target in links if _has(view, source)]
+    unknown = {link for _, link in meant if link not in view.resolved}
+    if unknown:
+        names, numbers = _names(search, view, sorted({tail(target) for _, target in unknown}))
+        for folder, target in unknown:
+            path = resolve(target, names, source=f"{folder}/")
+            view.resolved[folder, target] = None if path is None else numbers[path]
+    found = ((source, view.resolved[link]) for source, link in meant)
+    return [(source, target) for source, target in found if target is not None]
 
-    def find(self, view: View, source: int, target: str) -> int | None:
-        path = resolve(target, self.index, source=view.snapshot.rel_paths[source])
-        return None if path is None else self.numbers[path]
 
-
-def _names(search: SearchIndex, view: View, tails: Sequence[str]) -> _Names:
-    rows = [row for row in search.named(tails) if _admitted(view.versions, row[0])]
+def _names(search: SearchIndex, view: View, tails: Sequence[str]) -> tuple[LinkIndex, dict[str, int]]:
+    """Return what the admitted pages that a link could mean are called, and their numbers by path."""
+    rows = [row for row in search.named(tails) if _has(view, row[0])]
     pages = [
         Page(rel_path=path, title=title, type="", department="", area="", aliases=tuple(orjson.loads(aliases)))
         for _, path, title, aliases in rows
     ]
-    return _Names(index(pages), {path: number for number, path, _, _ in rows})
+    return index(pages), {path: number for number, path, _, _ in rows}
 
 
-def _links(view: View, found: Iterable[tuple[int, str]]) -> Iterable[tuple[int, str]]:
-    return ((source, target) for source, target in found if _admitted(view.versions, source))
-
-
-def _admitted(versions: Mask, number: int) -> bool:
-    return number < len(versions) and bool(versions[number])
+def _has(view: View, version: int) -> bool:
+    return version < len(view.versions) and bool(view.versions[version])

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -179,27 +179,40 @@ def _found(index: SearchIndex, view: View, question: str) -> _Found:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """A candidate with its score, not yet ranked."""
+
+    row: Row
+    place: int
+    rrf_score: float
+    factors: fusion.Factors
+    score: float
+
+    @property
+    def order(self) -> tuple[int, float, str, int]:
+        return fusion.TIERS[self.row["lifecycle_status"]], -self.score, self.row["rel_path"], self.row["ordinal"]
+
+
 def _ranked(index: SearchIndex, view: View, found: _Found, day: str) -> tuple[Hit, ...]:
     """Return the candidates as hits, ordered, at most so many of a page."""
     numbers = {place: int(view.chunks[place]) for place in found.ranks}
     rows = index.rows(list(numbers.values()))
     linking = legs.linking_to(index, view, sorted({row["id"] for row in rows.values()}))
-    hits = [
+    scored = [
         _scored(rows[number], found, place, linking=len(linking[rows[number]["id"]]), day=day)
         for place, number in numbers.items()
     ]
-    hits.sort(key=lambda hit: (hit.tier, -hit.score, hit.rel_path, hit.ordinal))
     of_page: Counter[str] = Counter()
-    kept: list[Hit] = []
-    for hit in hits:
-        of_page[hit.rel_path] += 1
-        if of_page[hit.rel_path] <= fusion.PER_PAGE:
-            kept.append(replace(hit, rank=len(kept) + 1))
-    return tuple(kept)
+    kept: list[_Scored] = []
+    for each in sorted(scored, key=lambda each: each.order):
+        of_page[each.row["rel_path"]] += 1
+        if of_page[each.row["rel_path"]] <= fusion.PER_PAGE:
+            kept.append(each)
+    return tuple(_hit(rank, each, found) for rank, each in enumerate(kept, start=1))
 
 
-def _scored(row: Row, found: _Found, place: int, *, linking: int, day: str) -> Hit:
-    """Return a candidate with its score, not yet ranked."""
+def _scored(row: Row, found: _Found, place: int, *, linking: int, day: str) -> _Scored:
     factors = fusion.Factors(
         title_boost=fusion.title_boost(found.terms, words(row["title"])),
         verified_boost=fusion.verified_boost(row["source_trust"]),
@@ -207,8 +220,13 @@ def _scored(row: Row, found: _Found, place: int, *, linking: int, day: str) -> H
         graph_boost=fusion.graph_boost(linking),
     )
     rrf = sum(fusion.reciprocal(rank) for rank in found.ranks[place].values())
+    return _Scored(row, place, rrf, factors, round(factors.of(rrf), 8))
+
+
+def _hit(rank: int, scored: _Scored, found: _Found) -> Hit:
+    row, place = scored.row, scored.place
     return Hit(
-        rank=0,
+        rank=rank,
         version=row["id"],
         quotable=bool(row["quotable"]),
         known_at=row["known_from"],
@@ -216,10 +234,10 @@ def _scored(row: Row, found: _Found, place: int, *, linking: int, day: str) -> H
         origin=orjson.loads(row["origin"]),
         tier=fusion.TIERS[row["lifecycle_status"]],
         ranks=found.ranks[place],
-        rrf_score=rrf,
-        score=round(factors.of(rrf), 8),
+        rrf_score=scored.rrf_score,
+        factors=scored.factors,
+        score=scored.score,
         vector_score=found.cosine[place],
         fts_score=found.bm25[place],
-        factors=factors,
         **{name: row[name] for name in _SAME},
     )

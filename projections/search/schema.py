@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-LAYOUT: Final = 1
+LAYOUT: Final = 2
 """Changes with what is written here, or with how it is made; an index of another layout is made anew."""
 
 BLOCK: Final = 4096
@@ -38,6 +38,7 @@ CREATE TABLE IF NOT EXISTS posting (
     term TEXT NOT NULL, block INTEGER NOT NULL, entries BLOB NOT NULL, PRIMARY KEY (term, block)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS name (
     tail TEXT NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (tail, version)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS name_of ON name (version);
 CREATE TABLE IF NOT EXISTS mention (
     name TEXT NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (name, version)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS link (

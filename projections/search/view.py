@@ -4,7 +4,7 @@ Nothing of the other rows takes part in anything: not in a score, not in a count
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -96,13 +96,15 @@ class Snapshot:
 class View:
     """The admitted rows: `versions` is a mask over versions, `chunks` the numbers of chunks in rising order.
 
-    `copies` says for each passage how many admitted chunks have its text.
+    `copies` says for each passage how many admitted chunks have its text. `resolved` remembers where links were found
+    to lead among the admitted pages: from a folder and a target to a version.
     """
 
     snapshot: Snapshot
     versions: Mask
     chunks: Numbers
     copies: Numbers
+    resolved: dict[tuple[str, str], int | None] = field(default_factory=dict)
 
     @property
     def pages(self) -> int:

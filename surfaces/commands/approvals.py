@@ -58,7 +58,7 @@ def approve(session: Session, name: str, note: str) -> int:
     from surfaces.tools.catalogue import work_of
 
     def carry_out(item: "Item", actor: str) -> "Answer":
-        from surfaces.brain_writes import Proposed
+        from surfaces.brain_proposals import Proposed
         from surfaces.workbench import Answer
 
         if isinstance(item, Proposed):
@@ -76,7 +76,7 @@ def reject(session: Session, name: str, reason: str) -> int:
     """Refuse what was asked for; it has to be asked for again."""
 
     def refuse(item: "Item", actor: str) -> "Answer":
-        from surfaces.brain_writes import Proposed
+        from surfaces.brain_proposals import Proposed
         from surfaces.workbench import Answer
 
         if isinstance(item, Proposed):

@@ -12,10 +12,14 @@ if TYPE_CHECKING:
 
 COMPANY_X = "company-x"
 WORKBENCH = "workbench"
+BRAIN = "brain"
+
+OPTIONS = {COMPANY_X: ("--demo", "--no-mirror"), WORKBENCH: ("--out",), BRAIN: ()}
+"""The options that only one story has."""
 
 
 @click.command()
-@click.argument("story", type=click.Choice((COMPANY_X, WORKBENCH)), default=COMPANY_X)
+@click.argument("story", type=click.Choice(tuple(OPTIONS)), default=COMPANY_X)
 @click.option(
     "--folder", type=click.Path(), help="Where to make the demo's workspace; a temporary folder if not given."
 )
@@ -44,7 +48,7 @@ def demo(
     out: str | None,
     session_number: int | None,
 ) -> None:
-    """Play a story on the real thing: company-x, if none is named, or workbench.
+    """Play a story on the real thing: company-x, if none is named, workbench or brain.
 
     company-x is told in three sessions, each a process. The first builds a belief graph; the second pastes one line;
     the third, after a restart, recalls, replays epoch 0 and tells why a conclusion died. The bundled judge decides, or
@@ -52,6 +56,9 @@ def demo(
 
     workbench trains small networks: an agent proposes, asks and measures, a promotion follows from the numbers, and
     dies when its measurement cannot be repeated.
+
+    brain reads in two years of a company's pages: who may see what, what was known when, why something was decided;
+    what agents may propose and people land; and how a grant is undone and a person forgotten.
     """
     if session_number is not None:
         _play(session, session_number, pinned=pinned, with_mirror=not no_mirror)
@@ -75,22 +82,26 @@ def demo(
     try:
         if story == WORKBENCH:
             _play_workbench(root, pictures=Path(out) if out else root if kept else None)
+        elif story == BRAIN:
+            _play_brain(root, kept=kept)
         else:
             _play_all(root, pinned=pinned, no_mirror=no_mirror)
     finally:
         if not kept:
             shutil.rmtree(root, ignore_errors=True)
-    if kept:
-        more = "--project rings timeline" if story == WORKBENCH else "why K"
-        note(f"the workspace is {root}; try `falsify --workspace {root} {more}`")
+    if kept and story in _LOOK_AROUND:
+        note(f"the workspace is {root}; try `falsify --workspace {root} {_LOOK_AROUND[story]}`")
 
 
 def _check_options(story: str, given: dict[str, bool]) -> None:
-    """Refuse the options of the other story."""
-    others = ("--demo", "--no-mirror") if story == WORKBENCH else ("--out",)
-    for name in others:
-        if given[name]:
+    """Refuse the options of other stories."""
+    for name, is_given in given.items():
+        if is_given and name not in OPTIONS[story]:
             raise click.UsageError(f"the story {story} has no option {name}")
+
+
+_LOOK_AROUND = {COMPANY_X: "why K", WORKBENCH: "--project rings timeline"}
+"""What to begin with in a workspace that is kept, where the story does not say so."""
 
 
 # --- workbench ------------------------------------------------------------------------------------------------
@@ -105,11 +116,13 @@ def _play_workbench(root: Path, *, pictures: Path | None) -> None:
 
     # Who acts in the story, and in which project, is the story's: not what somebody has set for a project of theirs.
     environ = {name: value for name, value in os.environ.items() if not name.startswith("FALSIFY_")}
-    with Workspace.init(root, environ=environ) as workspace:
+    with (
+        Workspace.init(root, environ=environ) as workspace,
         # Closed whatever happens in between: the story ends its runs then.
-        with closing(play(workspace, pictures=pictures, watch=_watch())) as lines:
-            for line in lines:
-                click.echo(line)
+        closing(play(workspace, pictures=pictures, watch=_watch())) as lines,
+    ):
+        for line in lines:
+            click.echo(line)
     if pictures is None:
         note("its curves and its boundary can be had as pictures: give --out FOLDER, or --keep the workspace")
 
@@ -123,6 +136,25 @@ def _watch() -> "Watch":
     if not sys.stderr.isatty():
         return unwatched
     return lambda text: click.echo(f"\r{text:<70}\r{text}", nl=False, err=True)
+
+
+# --- brain ------------------------------------------------------------------------------------------------------
+
+
+def _play_brain(root: Path, *, kept: bool) -> None:
+    from contextlib import closing
+
+    from surfaces.stories.brain import play
+    from surfaces.stories.office import story_clock
+    from surfaces.workspace import Workspace
+
+    # No setting of anybody's takes part, nor an LLM that somebody has a key for: the story is the same everywhere.
+    with (
+        Workspace.init(root, environ={}, clock=story_clock()) as workspace,
+        closing(play(workspace, root / "corvane", kept=kept)) as lines,
+    ):
+        for line in lines:
+            click.echo(line)
 
 
 # --- company-x ------------------------------------------------------------------------------------------------

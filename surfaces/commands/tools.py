@@ -85,17 +85,17 @@ def _of_brain(session: Session, row: "BrainTool", arguments: str, caller: str | 
     """Return the payload of a call, and how the command ends."""
     from falsify.errors import FalsifyError
     from surfaces.brain import Brain
-    from surfaces.tools.brain_catalogue import call_brain, ending, error_object
+    from surfaces.tools.brain_catalogue import answer_brain, refused
 
     try:
         with session.workspace() as workspace:
             who = _caller(workspace, caller)
             # Who is not the owner is not even told whether the arguments of an owner's tool are JSON.
             given = _parsed(arguments, or_none=row.owners)
-            payload = call_brain(Brain(workspace), row.name, given, caller=who)
+            payload = answer_brain(Brain(workspace), row.name, given, caller=who)
     except FalsifyError as error:
-        return error_object(error), error.exit_code
-    return payload, ending(row, payload)
+        payload = refused(error)
+    return payload.document, payload.exit_code
 
 
 def _row(tool: "Tool | BrainTool", *, text: bool) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import orjson
 from falsify.errors import FalsifyError, ForbiddenError, InvalidInputError, NotFoundError, RefusedError
 from falsify.identity import identity
 from surfaces.brain import Brain
-from surfaces.tools import brain_org, brain_packs, brain_reads, brain_search, brain_writes
+from surfaces.tools import brain_ask, brain_org, brain_packs, brain_reads, brain_search, brain_writes
 from surfaces.tools.brain_inputs import BRAIN_INPUTS
 from surfaces.tools.schema import APPROVALS, ToolInput, parse, publish
 
@@ -103,6 +103,7 @@ _ROWS: Final = (
     BrainTool(name="find_precedents", handler=brain_reads.find_precedents, quotes=True),
     BrainTool(name="get_context_pack", handler=brain_packs.get_context_pack, quotes=True),
     BrainTool(name="list_context_packs", handler=brain_packs.list_context_packs, quotes=True),
+    BrainTool(name="ask_company_context", handler=brain_ask.ask_company_context, nature="records", quotes=True),
     BrainTool(name="rate_answer", handler=brain_writes.rate_answer, nature="records"),
     BrainTool(name="log_trace", handler=brain_writes.log_trace, nature="records"),
     BrainTool(name="propose_lesson", handler=brain_writes.propose_lesson, nature="records"),
@@ -119,17 +120,34 @@ BRAIN_CATALOGUE: Final[Mapping[str, BrainTool]] = {row.name: row for row in _ROW
 # --- calling --------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """What a call is answered, and how a command ends that prints it: with 0, or as its refusal does."""
+
+    document: bytes
+    exit_code: int = 0
+
+
 def call_brain(brain: Brain, name: str, arguments: object, *, caller: str) -> bytes:
     """Call a tool as a caller; return its payload, which is how it tells refusals too.
 
     Raises NotFoundError for a tool that is none, and InvalidInputError for a caller who is nobody.
     """
+    return answer_brain(brain, name, arguments, caller=caller).document
+
+
+def answer_brain(brain: Brain, name: str, arguments: object, *, caller: str) -> Payload:
+    """Do as `call_brain`, and say how a command ends with it."""
     tool, who = brain_tool(name), identity(caller)
     try:
         told = tool.handler(brain, who, **_parameters(tool, arguments))
     except FalsifyError as error:
-        return error_object(error)
-    return told.encode() if isinstance(told, str) else told
+        return refused(error, tool.name)
+    # What is no JSON is no refusal, whatever a page says; only a trace is refused in words.
+    if isinstance(told, bytes):
+        return Payload(told, _ending(orjson.loads(told)["error"]) if told.startswith(_ERROR) else 0)
+    unwritten = tool.name == "log_trace" and told.startswith("refused: ")
+    return Payload(told.encode(), RefusedError.exit_code if unwritten else 0)
 
 
 def brain_tool(name: str) -> BrainTool:
@@ -141,20 +159,13 @@ def brain_tool(name: str) -> BrainTool:
     return tool
 
 
-def error_object(error: FalsifyError) -> bytes:
+def refused(error: FalsifyError, tool: str = "") -> Payload:
     """Return the payload that says what was refused: a code and, in words, what is wrong and what to do."""
     message = f"{error.message}: {error.hint}" if error.hint else error.message
-    return orjson.dumps({"error": _code(error), "message": message})
+    return Payload(orjson.dumps({"error": _code(error, tool), "message": message}), error.exit_code)
 
 
-def ending(tool: BrainTool, payload: bytes) -> int:
-    """Return the exit code of a command that prints a payload: 0, or that of its refusal."""
-    if tool.name == "log_trace" and payload.startswith(b"refused: "):
-        return RefusedError.exit_code
-    # A page may say anything, even what looks like a refusal.
-    if not payload.startswith(b'{"error":') or tool.name == "read_page":
-        return 0
-    code = str(orjson.loads(payload)["error"])
+def _ending(code: str) -> int:
     if code.startswith("invalid_"):
         return InvalidInputError.exit_code
     return _ENDINGS.get(code, RefusedError.exit_code)
@@ -167,14 +178,16 @@ def _parameters(tool: BrainTool, arguments: object) -> dict[str, Any]:
     return parse(tool.model, arguments).model_dump()
 
 
-def _code(error: FalsifyError) -> str:
+def _code(error: FalsifyError, tool: str) -> str:
     """Return the code of an error; of arguments that do not fit the schema, that of the first that is wrong."""
     problems = error.details.get("problems") if isinstance(error, InvalidInputError) else None
     if problems:
-        return _CODES.get(problems[0]["path"], "invalid_arguments")
+        path = str(problems[0]["path"]).partition(".")[0]
+        return _CODES.get(f"{tool}.{path}", _CODES.get(path, "invalid_arguments"))
     return error.reason or error.status
 
 
+_ERROR: Final = b'{"error":'
 _ENDINGS: Final[Mapping[str, int]] = {
     "unauthorized": ForbiddenError.exit_code,
     "not_permitted": ForbiddenError.exit_code,
@@ -183,6 +196,7 @@ _ENDINGS: Final[Mapping[str, int]] = {
 _CODES: Final[Mapping[str, str]] = {
     **{name: f"invalid_{name}" for name in ("query", "pattern", "topic", "situation", "question", "rating", "as_of")},
     "task_hint": "invalid_task_hint",
+    "ask_company_context.task": "invalid_question",
     "response_schema": "invalid_schema",
     "format": "invalid_format",
 }

@@ -170,7 +170,7 @@ def who_knows(
         "topic": topic,
         "matched_pages": [match.page.rel_path for match in matches],
         "decides": expertise.decides(topic, matches, people),
-        "knows": expertise.knows(matches, past, people),
+        "knows": expertise.knows(matches, past, people, owner=call.org.owner),
         **({"destination_filtered": filtered} if filtered else {}),
         **_weak(ranking),
         **({} if authored else {"authorship_evidence": "unavailable"}),

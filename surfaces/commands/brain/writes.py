@@ -17,7 +17,7 @@ def proposals(session: Session, pending: bool) -> None:
     `falsify approvals show ID` shows one in full, and `approve` and `reject` decide.
     """
     from surfaces.brain import Brain
-    from surfaces.brain_writes import proposed
+    from surfaces.brain_proposals import proposed
     from surfaces.research_text import approval_list
 
     with session.workspace() as workspace:
@@ -83,11 +83,8 @@ def erase_person(session: Session, slug: str, yes: bool) -> None:
             if session.as_json:
                 raise InvalidInputError("erasing somebody has to be confirmed", hint="say so with --yes")
             texts = foreseen["sealed_texts"]
-            click.confirm(
-                f"Make {texts} sealed {'text' if texts == 1 else 'texts'} of {foreseen['subject']} unreadable for good?",
-                abort=True,
-                err=True,
-            )
+            what = f"{texts} sealed {'text' if texts == 1 else 'texts'} of {foreseen['subject']}"
+            click.confirm(f"Make {what} unreadable for good?", abort=True, err=True)
         told = erase_person(brain, actor, slug)
     session.show(told, _erased)
 
