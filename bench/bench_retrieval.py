@@ -25,7 +25,7 @@ from projections.search.pipeline import search
 from projections.search.view import Admission
 from projections.search.words import words
 from surfaces.brain import Brain
-from surfaces.page_transfer import import_folder
+from surfaces.pages.transfer import import_folder
 from surfaces.stories.sample_org import build_repository
 from surfaces.workspace import Workspace
 

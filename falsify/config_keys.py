@@ -151,7 +151,7 @@ def fingerprint(config: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 def _shown(number: float) -> str:
     """Return the number without what a float adds to it: 512 and not 512.0, and all digits."""
-    return str(int(number)) if float(number).is_integer() and abs(number) < 1e15 else repr(float(number))
+    return str(int(number)) if float(number).is_integer() and abs(number) <= 2**53 else repr(float(number))
 
 
 def _unreadable(text: str) -> InvalidInputError:

@@ -18,7 +18,7 @@ from falsify.errors import FalsifyError
 from falsify.events import Event
 from falsify.identity import require_person
 from surfaces.brain import STREAM, Brain, Decide
-from surfaces.tools.envelope import Envelope
+from surfaces.envelope import Envelope
 
 DraftOf = Callable[[Library], Draft]
 

@@ -25,7 +25,7 @@ from falsify.workbench.project import evolve as evolve_project
 from projections.beliefs import BELIEF_EVENTS
 from projections.chronicle import sentence
 from projections.workbench import WORKBENCH_EVENTS, approval_row
-from surfaces.tools.envelope import Envelope, NextAction
+from surfaces.envelope import Envelope, NextAction
 from surfaces.workspace import ATTEMPTS, Workspace, command_id
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from falsify.brain.events import OrgAccepted, PageRecorded, PageRemoved
 from falsify.brain.org_file import BEGINS, PATH, WHAT, OrgFile, org_in
 from falsify.clock import SteppingClock
 from falsify.located_yaml import parse
-from surfaces.git_history import moment
+from surfaces.pages.git_history import moment
 from surfaces.stories.sample_org import commits
 from tests.search_world import World
 

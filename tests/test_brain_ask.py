@@ -13,7 +13,7 @@ from falsify.errors import UnavailableError
 from falsify.ports import Abstention, Advice
 from projections.search.fusion import LEGS
 from surfaces.brain_writes import keyring
-from surfaces.page_transfer import import_folder
+from surfaces.pages.transfer import import_folder
 from surfaces.stories.sample_org import build_folder
 from surfaces.tools.brain_ask import NO_CITATIONS, TRUST_LABELS, ask_company_context, consultant_of
 from surfaces.tools.brain_search import NOTHING_THERE

@@ -18,9 +18,9 @@ from falsify.brain.library import Library, as_of, current, evolve
 from falsify.clock import SteppingClock
 from falsify.errors import ForbiddenError, InvalidInputError, NotFoundError, RefusedError, UnavailableError
 from projections.pages import past
-from surfaces import page_transfer
 from surfaces.brain import Brain
-from surfaces.page_transfer import export_folder, import_folder
+from surfaces.pages import transfer as page_transfer
+from surfaces.pages.transfer import export_folder, import_folder
 from surfaces.workspace import Workspace
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

@@ -10,7 +10,7 @@ from falsify.brain.page_path import page_path, skipped
 from falsify.clock import SteppingClock
 from falsify.errors import InvalidInputError
 from surfaces.brain import Brain
-from surfaces.page_transfer import import_folder
+from surfaces.pages.transfer import import_folder
 from surfaces.workspace import Workspace
 
 GOOD = "---\ntitle: Good\ntype: note\n---\n\n# Good\n\nThis page is as it should be.\n"

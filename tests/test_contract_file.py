@@ -10,7 +10,7 @@ from falsify.errors import FalsifyError, InvalidInputError, NotFoundError
 from falsify.executors import trainer
 from falsify.workbench.events import Contract
 from surfaces.adapters import make_executor
-from surfaces.contract_file import EXAMPLE, Terms, assigned, draw_up, executor_named, read_terms, read_toml
+from surfaces.research.contract_file import EXAMPLE, Terms, assigned, draw_up, executor_named, read_terms, read_toml
 from surfaces.settings import Settings, load
 
 ROOT = Path("/workspace")

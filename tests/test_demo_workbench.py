@@ -15,7 +15,7 @@ import pytest
 
 import cli
 from falsify.errors import CheckFailedError
-from surfaces.plots import Curve
+from surfaces.lines.plots import Curve
 from surfaces.stories import workbench
 from surfaces.stories.curves import Line, picture
 from surfaces.workspace import Workspace

@@ -8,7 +8,7 @@ import pytest
 
 from falsify import errors
 from falsify.errors import FalsifyError, InvalidInputError, NotFoundError, StaleRevisionError, UnavailableError
-from surfaces.tools.envelope import OUTPUT_SCHEMA, STATUSES, Envelope, NextAction, Status, refusal
+from surfaces.envelope import OUTPUT_SCHEMA, STATUSES, Envelope, NextAction, Status, refusal
 from tests.test_tool_schemas import conforms
 
 NEXT = NextAction("falsify.run.get", {"project_id": "P-1", "run_id": "R-1"}, "the run is queued: poll it")

@@ -11,7 +11,7 @@ from replay.verify import mislabelled, redecide
 from surfaces.belief_file import Document
 from surfaces.brain import Brain
 from surfaces.intake import Wishes
-from surfaces.page_evidence import follow, take_page
+from surfaces.pages.evidence import follow, take_page
 from tests.test_workspace import opened
 
 POLICY = "memory/company/policy.md"

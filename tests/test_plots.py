@@ -7,7 +7,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from surfaces.plots import Curve, curve, svg, terminal
+from surfaces.lines.plots import Curve, curve, svg, terminal
 
 values = st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False))
 SVG = "{http://www.w3.org/2000/svg}"

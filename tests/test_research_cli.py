@@ -12,7 +12,7 @@ from falsify.join import Finish, succeed_run
 from falsify.workbench import runs
 from falsify.workbench.events import Exhibit
 from surfaces.commands.project import TERMS as TERMS_OF_HELP
-from surfaces.contract_file import DEFAULTS, TRAINER_METRIC
+from surfaces.research.contract_file import DEFAULTS, TRAINER_METRIC
 from surfaces.workbench import Workbench
 from surfaces.workspace import Workspace
 

@@ -10,8 +10,8 @@ from falsify.errors import UnavailableError
 from falsify.log import EventLog
 from falsify.workbench import nodes, runs, tickets
 from falsify.workbench.autonomy import GATES
+from surfaces.envelope import OUTPUT_SCHEMA, STATUSES
 from surfaces.tools.catalogue import CATALOGUE, call, tool_of, work_of
-from surfaces.tools.envelope import OUTPUT_SCHEMA, STATUSES
 from surfaces.tools.schema import APPROVALS, parse, publish
 from surfaces.tools.workbench_inputs import WORKBENCH_INPUTS
 from surfaces.workspace import Workspace

@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 import cli
+from surfaces.envelope import STATUSES
 from surfaces.tools.brain_catalogue import BRAIN_CATALOGUE
 from surfaces.tools.catalogue import CATALOGUE
-from surfaces.tools.envelope import STATUSES
 from surfaces.workspace import Workspace
 from tests.catalogue_world import ACTS, ALICE, TICKET, World
 

@@ -28,9 +28,9 @@ from falsify.workbench.events import Action, Contract, EvidenceKind, ParentPolic
 from falsify.workbench.project import Dated, Project, Ticket
 from falsify.workbench.verdicts import VERDICTS, Comparison, check_verdict
 from surfaces.adapters import make_executor
-from surfaces.contract_file import DEFAULTS, EXAMPLE, Terms, draw_up, read_terms
+from surfaces.envelope import STATUSES
+from surfaces.research.contract_file import DEFAULTS, EXAMPLE, Terms, draw_up, read_terms
 from surfaces.settings import ExecutorTable, load
-from surfaces.tools.envelope import STATUSES
 from surfaces.tools.workbench_inputs import WORKBENCH_INPUTS
 
 ROOT = Path(__file__).parent.parent
@@ -274,10 +274,11 @@ def reasons():
 
 def modules():
     """Return the files that research is made of: other contexts refuse in words of their own."""
-    names = ("join", "config_keys", "identity", "errors", "log")
+    names = ("config_keys", "identity", "errors", "log")
     surfaces = sorted((ROOT / "surfaces").rglob("*.py"))
     return [
         *sorted((ROOT / "falsify" / "workbench").glob("*.py")),
+        ROOT / "falsify" / "join" / "research.py",
         *(ROOT / "falsify" / f"{name}.py" for name in names),
         *(path for path in surfaces if "brain" not in path.read_text(encoding="utf-8")),
     ]

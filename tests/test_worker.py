@@ -21,14 +21,14 @@ from falsify.ports import Exit
 from falsify.workbench import nodes, runs, tickets
 from falsify.workbench.contract import checked
 from falsify.workbench.events import ContractAmended, RunCancelled, RunFailed, RunStarted, RunSucceeded
-from surfaces import worker as worker_module
-from surfaces.held_run import HeldRun
-from surfaces.roster import Roster
-from surfaces.run_ending import failure
-from surfaces.telemetry import INTERVAL, reported, stream_of
-from surfaces.waiting import Progress, wait
+from surfaces.running import worker as worker_module
+from surfaces.running.ending import failure
+from surfaces.running.held_run import HeldRun
+from surfaces.running.roster import Roster
+from surfaces.running.telemetry import INTERVAL, reported, stream_of
+from surfaces.running.waiting import Progress, wait
+from surfaces.running.worker import Worker, serving
 from surfaces.workbench import Workbench
-from surfaces.worker import Worker, serving
 from surfaces.workspace import Workspace
 from tests import workbench_world as world
 
@@ -508,7 +508,7 @@ def test_a_run_that_was_called_off_while_its_worker_was_dead_leaves_no_process(t
 
 
 def test_two_workers_cannot_have_one_name_and_it_is_free_again_afterwards(tmp_path, monkeypatch):
-    monkeypatch.setattr("surfaces.roster._PATIENCE", 0.01)
+    monkeypatch.setattr("surfaces.running.roster._PATIENCE", 0.01)
     lab = Lab(tmp_path)
     with lab.worker(worker_id="w"), pytest.raises(ConflictError), lab.worker(worker_id="w"):
         pass

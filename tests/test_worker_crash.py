@@ -16,7 +16,7 @@ ROUNDS = int(os.environ.get("FALSIFY_CRASH_ROUNDS", "50"))
 
 NURSERY = """\
 import os, sys
-import cli, surfaces.commands.worker, surfaces.run_lines, surfaces.stories, falsify.executors.local
+import cli, surfaces.commands.worker, surfaces.lines.run, surfaces.stories, falsify.executors.local
 
 for line in sys.stdin:
     child = os.fork()

@@ -27,7 +27,7 @@ def approvals() -> None:
 def list_(session: Session, settled: bool) -> None:
     """List what waits in all projects and for the brain, the newest first."""
     from surfaces.approvals import items, row
-    from surfaces.research_text import approval_list
+    from surfaces.lines.requests import approval_list
 
     with session.workspace() as workspace:
         told = [row(item) for item in items(workspace, settled=settled)]
@@ -40,7 +40,7 @@ def list_(session: Session, settled: bool) -> None:
 def show(session: Session, name: str) -> None:
     """Show one request: what it would do, what it relies on, and what has changed since; of a page, all it says."""
     from surfaces.approvals import detail, find
-    from surfaces.research_text import approval
+    from surfaces.lines.requests import approval
     from surfaces.tools.catalogue import work_of
 
     with session.workspace() as workspace:
@@ -54,7 +54,7 @@ def show(session: Session, name: str) -> None:
 @research
 def approve(session: Session, name: str, note: str) -> int:
     """Carry out what was asked for, once; if something it relied on has changed, it is a conflict and stays pending."""
-    from surfaces.research_text import approval_changes
+    from surfaces.lines.requests import approval_changes
     from surfaces.tools.catalogue import work_of
 
     def carry_out(item: "Item", actor: str) -> "Answer":
@@ -101,7 +101,7 @@ def _answer(
     from falsify.belief.text import clean
     from falsify.identity import require_person
     from surfaces.approvals import detail, find
-    from surfaces.research_text import approval_done
+    from surfaces.lines.requests import approval_done
     from surfaces.tools.catalogue import work_of
 
     with session.workspace() as workspace:

@@ -22,8 +22,8 @@ def decision() -> None:
 @research
 def list_(session: Session) -> None:
     """List the decisions in order, each with its truth-state."""
-    from surfaces.research_lines import decision_list
-    from surfaces.research_rows import decision_row
+    from surfaces.lines.research import decision_list
+    from surfaces.tools.research_rows import decision_row
 
     with session.workbench() as workbench:
         sight = workbench.sight(workbench.workspace.settings.actor)
@@ -35,8 +35,8 @@ def list_(session: Session) -> None:
 @research
 def show(session: Session, decision_id: str) -> None:
     """Show one decision: the numbers, the rationale, what it rests on and whether that stands."""
-    from surfaces.research_lines import decision as lines
-    from surfaces.research_rows import decision_row
+    from surfaces.lines.research import decision as lines
+    from surfaces.tools.research_rows import decision_row
 
     with session.workbench() as workbench:
         sight = workbench.sight(workbench.workspace.settings.actor)
@@ -55,7 +55,7 @@ def commit(
     session: Session, node_id: str, evidence_refs: tuple[str, ...], key: str | None, dry_run: bool, **said: Any
 ) -> int:
     """Decide about a frozen node. `node compare` shows the numbers, which a verdict may not contradict."""
-    from surfaces.research_lines import committed
+    from surfaces.lines.research import committed
     from surfaces.tools.workbench_acts import commit_decision
 
     with session.workbench() as workbench:
@@ -74,8 +74,8 @@ def rollback(session: Session, reason: str, key: str | None, dry_run: bool) -> i
     Its verdict is IMPROVED where the numbers say so against what stands now, and INCONCLUSIVE otherwise.
     """
     from falsify.belief.text import clean
-    from surfaces.research import roll_back
-    from surfaces.research_lines import done
+    from surfaces.lines.research import done
+    from surfaces.research.works import roll_back
 
     work = roll_back(reason=clean(reason, what="the reason") if reason else "")
     with session.workbench() as workbench:

@@ -34,7 +34,7 @@ def evidence() -> None:
 @research
 def list_(session: Session, kind: tuple[str, ...], **wanted: Any) -> int:
     """List the evidence of a node in the order in which it was attached."""
-    from surfaces.research_lines import exhibit_page
+    from surfaces.lines.research import exhibit_page
 
     with session.workbench() as workbench:
         return session.read(workbench, "falsify.evidence.list", exhibit_page, kind=list(kind), **wanted)
@@ -47,7 +47,7 @@ def list_(session: Session, kind: tuple[str, ...], **wanted: Any) -> int:
 def show(session: Session, evidence_id: str, out: Path | None) -> int:
     """Show a piece of evidence and how it begins; with --out, have its bytes."""
     from falsify.errors import DamagedError
-    from surfaces.research_lines import exhibit
+    from surfaces.lines.research import exhibit
 
     with session.workbench() as workbench:
         stored, artifacts = _stored(workbench.project, evidence_id), workbench.workspace.artifacts
@@ -74,8 +74,8 @@ def attach(
     import mimetypes
 
     from falsify.workbench.attachments import attach as check
-    from surfaces.research import attach_evidence
-    from surfaces.research_lines import done
+    from surfaces.lines.research import done
+    from surfaces.research.works import attach_evidence
 
     content = _content(file)
     described = {

@@ -70,7 +70,7 @@ def ingest(
 
 def _page(session: Session, page: str, wishes: "Wishes", *, key: str | None, dry_run: bool) -> None:
     from surfaces.brain import Brain
-    from surfaces.page_evidence import take_page
+    from surfaces.pages.evidence import take_page
     from surfaces.text import answer
 
     with session.workspace() as workspace:

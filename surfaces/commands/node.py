@@ -28,7 +28,7 @@ def node() -> None:
 @research
 def list_(session: Session, status: tuple[str, ...], **wanted: Any) -> int:
     """List nodes, the baseline first, then what was made of it, generation by generation."""
-    from surfaces.research_lines import node_page
+    from surfaces.lines.research import node_page
 
     with session.workbench() as workbench:
         return session.read(workbench, "falsify.graph.get", node_page, status=list(status), **wanted)
@@ -39,8 +39,8 @@ def list_(session: Session, status: tuple[str, ...], **wanted: Any) -> int:
 @research
 def show(session: Session, node_id: str) -> None:
     """Show one node: its configuration, what it measured, its runs and its evidence."""
-    from surfaces.research_lines import node as lines
-    from surfaces.research_rows import node_row
+    from surfaces.lines.research import node as lines
+    from surfaces.tools.research_rows import node_row
 
     with session.workbench() as workbench:
         session.show(node_row(workbench.sight(workbench.workspace.settings.actor), node_id), lines)
@@ -57,7 +57,7 @@ def compare(session: Session, node_id: str, other_id: str | None, **how: Any) ->
 
     Without OTHER or --against it is the incumbent, and for the incumbent itself its parent.
     """
-    from surfaces.research_lines import comparison
+    from surfaces.lines.research import comparison
 
     with session.workbench() as workbench:
         return session.read(
@@ -97,8 +97,8 @@ def implement(session: Session, node_id: str, **how: Any) -> int:
 
 def _move(session: Session, name: str, node_id: str, *, reason: str, key: str | None, dry_run: bool) -> int:
     from falsify.belief.text import clean
-    from surfaces import research as works
-    from surfaces.research_lines import done
+    from surfaces.lines.research import done
+    from surfaces.research import works
 
     work = getattr(works, name)(node_id, reason=clean(reason, what="the reason"))
     with session.workbench() as workbench:

@@ -11,7 +11,7 @@ from surfaces.commands.session import Session, note, project_named, research, wr
 if TYPE_CHECKING:
     from falsify.workbench.events import Contract
     from falsify.workbench.project import Project
-    from surfaces.contract_file import Terms
+    from surfaces.research.contract_file import Terms
     from surfaces.workbench import Workbench
     from surfaces.workspace import Workspace
 
@@ -110,9 +110,9 @@ def create(
         hidden_width = 8
     """  # noqa: D301 - the backspace is how click is told not to wrap lines
     from falsify.errors import InvalidInputError
-    from surfaces import research as works
-    from surfaces.contract_file import DEFAULT_MODE
-    from surfaces.project_lines import created
+    from surfaces.lines.project import created
+    from surfaces.research import works
+    from surfaces.research.contract_file import DEFAULT_MODE
     from surfaces.workbench import Workbench
 
     with session.workspace() as workspace:
@@ -138,8 +138,8 @@ def create(
 def list_(session: Session) -> None:
     """List the projects of the workspace."""
     from surfaces.approvals import projects
-    from surfaces.project_lines import projects as lines
-    from surfaces.research_rows import project_line
+    from surfaces.lines.project import projects as lines
+    from surfaces.tools.research_rows import project_line
 
     with session.workspace() as workspace:
         caller = workspace.settings.actor
@@ -151,7 +151,7 @@ def list_(session: Session) -> None:
 @research
 def show(session: Session, project_name: str | None) -> int:
     """Show where a project stands: contract, baseline and incumbent, budget, queue, and what happened lately."""
-    from surfaces.project_lines import project as lines
+    from surfaces.lines.project import project as lines
 
     session.project = project_name or session.project
     with session.workbench() as workbench:
@@ -166,8 +166,8 @@ def amend(
     session: Session, assignments: tuple[str, ...], file: Path | None, key: str | None, dry_run: bool, **said: Any
 ) -> int:
     """Change the contract, as long as nothing ran under it. What is not said stays as it is."""
-    from surfaces import research as works
-    from surfaces.project_lines import changed
+    from surfaces.lines.project import changed
+    from surfaces.research import works
 
     with session.workbench() as workbench:
         terms = _read(file)
@@ -189,8 +189,8 @@ def mode(session: Session, mode: str, reason: str, key: str | None, dry_run: boo
     MANUAL: they ask before everything they do. COPILOT: they create, claim and materialize tickets, and ask before runs
     and promotions. AUTORESEARCH: they do all that, and ask before they cancel a run.
     """
-    from surfaces import research as works
-    from surfaces.research_lines import done
+    from surfaces.lines.research import done
+    from surfaces.research import works
 
     with session.workbench() as workbench:
         work = works.change_mode(mode, reason=_words(reason))  # type: ignore[arg-type]  # click has checked the choice
@@ -211,8 +211,8 @@ def baseline(session: Session, wait: bool, no_run: bool, key: str | None, dry_ru
     import orjson
 
     from surfaces.commands.run import follow
-    from surfaces.research import register_baseline
-    from surfaces.research_lines import done
+    from surfaces.lines.research import done
+    from surfaces.research.works import register_baseline
 
     if wait and no_run:
         raise click.UsageError("--wait and --no-run exclude each other")
@@ -240,7 +240,7 @@ def _active_run(project: "Project") -> str:
 
 
 def _read(file: Path | None) -> "Terms":
-    from surfaces.contract_file import Terms, read_terms
+    from surfaces.research.contract_file import Terms, read_terms
 
     return Terms() if file is None else read_terms(file)
 
@@ -253,7 +253,7 @@ def _contract(
     workspace: "Workspace", terms: "Terms", assignments: tuple[str, ...], present: "Contract | None"
 ) -> "Contract":
     from surfaces.adapters import make_executor
-    from surfaces.contract_file import assigned, draw_up, executor_named
+    from surfaces.research.contract_file import assigned, draw_up, executor_named
 
     executor = make_executor(workspace.settings, workspace.root, executor_named(terms, present))
     terms = terms.overruled(set=assigned(assignments, (*executor.keys, *executor.fixed)))

@@ -14,7 +14,7 @@ from surfaces.commands.ticket import UNSAID
 
 if TYPE_CHECKING:
     from falsify.workbench.project import Run
-    from surfaces.waiting import Progress
+    from surfaces.running.waiting import Progress
     from surfaces.workbench import Workbench
 
 STATUSES = ("QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED")
@@ -46,7 +46,7 @@ def start(session: Session, node: str, reason: str, wait: bool, key: str | None,
     """
     import orjson
 
-    from surfaces.run_lines import queued
+    from surfaces.lines.run import queued
     from surfaces.tools.workbench_acts import start_run
 
     with session.workbench() as workbench:
@@ -68,7 +68,7 @@ def start(session: Session, node: str, reason: str, wait: bool, key: str | None,
 @research
 def cancel(session: Session, run_id: str, reason: str, key: str | None, dry_run: bool) -> int:
     """Call a run off that is queued or goes on. What it spent of the budget is not given back."""
-    from surfaces.run_lines import cancelled
+    from surfaces.lines.run import cancelled
     from surfaces.tools.workbench_acts import cancel_run
 
     with session.workbench() as workbench:
@@ -81,7 +81,7 @@ def cancel(session: Session, run_id: str, reason: str, key: str | None, dry_run:
 @research
 def list_(session: Session, statuses: tuple[str, ...]) -> None:
     """List the runs of the project, in the order in which they were queued."""
-    from surfaces.run_lines import run_list
+    from surfaces.lines.run import run_list
 
     with session.workbench() as workbench:
         chosen = [each for each in workbench.project.runs.values() if not statuses or each.status in statuses]
@@ -95,8 +95,8 @@ def list_(session: Session, statuses: tuple[str, ...]) -> None:
 @research
 def show(session: Session, run_id: str, with_log: bool, picture: Path | None) -> int:
     """Show one run: how it stands, what it measured, and the curve of the primary metric."""
-    from surfaces import run_lines
-    from surfaces.waiting import Follower
+    from surfaces.lines import run as run_lines
+    from surfaces.running.waiting import Follower
 
     def render(_told: Any) -> Iterator[str]:
         yield from run_lines.run(progress)
@@ -113,8 +113,8 @@ def show(session: Session, run_id: str, with_log: bool, picture: Path | None) ->
 
 def follow(session: Session, workbench: "Workbench", run_id: str) -> int:
     """Wait for a run, executing the queue meanwhile; show how it goes and how it ended, and return the exit code."""
-    from surfaces import run_lines
-    from surfaces.waiting import wait
+    from surfaces.lines import run as run_lines
+    from surfaces.running.waiting import wait
 
     with _bar(session, run_id) as show_progress:
         progress = wait(
@@ -135,8 +135,8 @@ def follow(session: Session, workbench: "Workbench", run_id: str) -> int:
 @contextmanager
 def _bar(session: Session, run_id: str) -> "Iterator[Callable[[Progress], None]]":
     """Give what shows how far a run is: a bar on stderr, if somebody is there to see it."""
-    from surfaces import run_lines
-    from surfaces.waiting import unshown
+    from surfaces.lines import run as run_lines
+    from surfaces.running.waiting import unshown
 
     if not sys.stderr.isatty() or session.as_json:
         yield unshown
@@ -164,8 +164,8 @@ def _row(workbench: "Workbench", known: "Run") -> dict[str, Any]:
 def _log(workbench: "Workbench", known: "Run") -> str:
     """Return what a run printed: as evidence if it is some, else as it lies in its folder."""
     from projections.exhibits import run_log
-    from surfaces.run_evidence import read_log
-    from surfaces.run_folders import folder_of
+    from surfaces.running.evidence import read_log
+    from surfaces.running.folders import folder_of
 
     stored = run_log(workbench.project, known.id)
     if stored is None:
@@ -175,7 +175,7 @@ def _log(workbench: "Workbench", known: "Run") -> str:
 
 def _draw(picture: Path, workbench: "Workbench", progress: "Progress") -> None:
     from falsify.errors import UnavailableError
-    from surfaces.plots import curve, svg
+    from surfaces.lines.plots import curve, svg
 
     known = progress.run
     title = f"{progress.metric} of {known.node_id}, run {known.id} in {workbench.project_id}"

@@ -97,8 +97,8 @@ class Session:
         """Print the envelope of an answer, and return its exit code; `render` makes lines of what was done."""
         import orjson
 
-        from surfaces.research_lines import enveloped
-        from surfaces.tools.envelope import STATUSES
+        from surfaces.envelope import STATUSES
+        from surfaces.lines.research import enveloped
 
         told = orjson.loads(answer.response)
         if self.as_json:
@@ -198,7 +198,7 @@ def research(command: F) -> F:
         except FalsifyError as error:
             if not session.as_json:
                 raise
-            from surfaces.tools.envelope import refusal
+            from surfaces.envelope import refusal
 
             session.show_bytes(refusal(error, project_revision=session.revision).to_bytes())
             return error.exit_code

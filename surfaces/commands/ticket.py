@@ -57,8 +57,8 @@ def create(session: Session, file: Path | None, draft: bool, key: str | None, dr
         hypothesis = "A wider hidden layer classifies the spirals better."
         instruction = "Set hidden_width to 32 and leave the rest as it is."
     """  # noqa: D301 - the backspace is how click is told not to wrap lines
-    from surfaces.research import draft_tickets
-    from surfaces.research_lines import tickets_made
+    from surfaces.lines.research import tickets_made
+    from surfaces.research.works import draft_tickets
     from surfaces.tools.workbench_acts import create_tickets
 
     said["type"] = said.pop("kind")
@@ -85,7 +85,7 @@ def create(session: Session, file: Path | None, draft: bool, key: str | None, dr
 @research
 def list_(session: Session, **wanted: Any) -> int:
     """List the queue, what is to be worked on first on top."""
-    from surfaces.research_lines import ticket_page
+    from surfaces.lines.research import ticket_page
 
     wanted["type"] = wanted.pop("type_")
     with session.workbench() as workbench:
@@ -97,8 +97,8 @@ def list_(session: Session, **wanted: Any) -> int:
 @research
 def show(session: Session, ticket_id: str) -> None:
     """Show one ticket: what it supposes, where it is and how it came there."""
-    from surfaces.research_lines import ticket as lines
-    from surfaces.research_rows import ticket_row
+    from surfaces.lines.research import ticket as lines
+    from surfaces.tools.research_rows import ticket_row
 
     with session.workbench() as workbench:
         session.show(ticket_row(workbench.project, ticket_id), lines)
@@ -158,7 +158,7 @@ def priority(session: Session, ticket_id: str, priority: int, **how: Any) -> int
 @research
 def claim(session: Session, ticket_id: str, key: str | None, dry_run: bool, **said: Any) -> int:
     """Take an eligible ticket, so that nobody else works on it."""
-    from surfaces.research_lines import claimed
+    from surfaces.lines.research import claimed
     from surfaces.tools.workbench_acts import claim_ticket
 
     with session.workbench() as workbench:
@@ -190,7 +190,7 @@ def materialize(session: Session, ticket_id: str, key: str | None, dry_run: bool
 
     A ticket of type reproduction changes nothing: its node measures the parent again, with another seed.
     """
-    from surfaces.research_lines import materialized
+    from surfaces.lines.research import materialized
 
     with session.workbench() as workbench:
         work = _materialization(workbench, ticket_id, **said)
@@ -229,8 +229,8 @@ def complete(session: Session, ticket_id: str, **how: Any) -> int:
 
 def _move(session: Session, name: str, ticket_id: str, *, key: str | None, dry_run: bool, **said: Any) -> int:
     from falsify.belief.text import clean
-    from surfaces import research as works
-    from surfaces.research_lines import done
+    from surfaces.lines.research import done
+    from surfaces.research import works
 
     if "reason" in said:
         said["reason"] = clean(said["reason"], what="the reason")
@@ -246,8 +246,8 @@ def _materialization(
     from falsify.belief.text import clean
     from falsify.identity import is_agent
     from falsify.workbench.contract import contract_of
-    from surfaces import research as works
-    from surfaces.contract_file import assigned
+    from surfaces.research import works
+    from surfaces.research.contract_file import assigned
     from surfaces.tools.workbench_acts import materialize_experiment
 
     mutation = assigned(assignments, contract_of(workbench.project).keys)
@@ -269,7 +269,7 @@ def _materialization(
 def _tables(file: Path) -> list[dict[str, Any]]:
     """Return the tables of a file; that they are tickets is for the tool's input to say."""
     from falsify.errors import InvalidInputError
-    from surfaces.contract_file import read_toml
+    from surfaces.research.contract_file import read_toml
 
     read = read_toml(file)
     tables = read.pop("ticket", [])

@@ -24,7 +24,7 @@ def tools(session: Session, name: str | None) -> None:
     approvals`); of falsify.decision.commit that is about PROMOTE. A person's call is always carried out. The tools
     whose names have no dots are the brain's: what they show or take is decided by grants, in every mode.
     """
-    from surfaces import research_text
+    from surfaces.lines import requests as research_text
     from surfaces.tools.brain_catalogue import BRAIN_CATALOGUE
     from surfaces.tools.catalogue import CATALOGUE, tool_of
 
@@ -68,8 +68,8 @@ def _of_workbench(session: Session, tool: str, arguments: str, caller: str | Non
     import orjson
 
     from falsify.errors import FalsifyError
+    from surfaces.envelope import STATUSES, refusal
     from surfaces.tools import catalogue
-    from surfaces.tools.envelope import STATUSES, refusal
 
     try:
         with session.workspace() as workspace:

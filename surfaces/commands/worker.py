@@ -11,7 +11,7 @@ import click
 from surfaces.commands.session import Session, common
 
 if TYPE_CHECKING:
-    from surfaces.worker import Notice
+    from surfaces.running.worker import Notice
 
 INTERRUPTED = 130
 
@@ -57,8 +57,8 @@ def worker(session: Session, once: bool, slots: int, idle_exit: float | None) ->
     the next one ends and records as failed. When it is asked to end, what goes on is ended and recorded as failed; a
     second signal ends it at once. A line for each change goes to stderr, and --json prints all of them at the end.
     """
-    from surfaces.run_lines import notice
-    from surfaces.worker import Worker
+    from surfaces.lines.run import notice
+    from surfaces.running.worker import Worker
 
     told: list[Notice] = []
 

@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from surfaces.page_lines import imported, versions
+from surfaces.lines.page import imported, versions
 from surfaces.stories.narration import more, says, shell, table, title
 from surfaces.stories.office import NAMES, OWNER, QUALITY, SALES, Office
 from surfaces.stories.payloads import Told, counted, expect, pages_of, prose

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
-from surfaces.plots import Curve, Span
+from surfaces.lines.plots import Curve, Span
 
 WIDTH: Final = 860
 HEIGHT: Final = 420
@@ -52,8 +52,10 @@ def picture(lines: Sequence[Line], *, title: str, metric: str) -> str:
     """Return the curves as an SVG document; each is named beside its last point, and with its last value."""
     drawn = [line for line in lines if line.curve.finite]
     body = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
-        'role="img" font-family="sans-serif" font-size="13">',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
+            'role="img" font-family="sans-serif" font-size="13">'
+        ),
         f"<title>{escape(title)}</title>",
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
         _label(LEFT, 28, title, size=16),

@@ -17,15 +17,15 @@ from falsify.workbench.events import Mode
 from falsify.workbench.project import Run
 from projections.obituary import Reason
 from replay.cutoff import NOW, Cutoff
-from surfaces import research
 from surfaces.adapters import make_executor
-from surfaces.contract_file import Terms, draw_up
+from surfaces.research import works as research
+from surfaces.research.contract_file import Terms, draw_up
+from surfaces.running.telemetry import reported
+from surfaces.running.worker import BUSY, Worker
 from surfaces.settings import BUILTIN
 from surfaces.stories.narration import progress
-from surfaces.telemetry import reported
 from surfaces.tools.catalogue import CATALOGUE, call, work_of
 from surfaces.workbench import Workbench
-from surfaces.worker import BUSY, Worker
 from surfaces.workspace import Workspace
 
 OWNER: Final = "owner"

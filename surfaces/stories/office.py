@@ -21,9 +21,9 @@ from surfaces.brain import Brain
 from surfaces.brain_proposals import proposed
 from surfaces.health import verify
 from surfaces.intake import Wishes
-from surfaces.page_evidence import Followed, follow, take_page
-from surfaces.page_lines import version_row
-from surfaces.page_transfer import import_folder
+from surfaces.lines.page import version_row
+from surfaces.pages.evidence import Followed, follow, take_page
+from surfaces.pages.transfer import import_folder
 from surfaces.stories.payloads import Told
 from surfaces.tools.brain_catalogue import call_brain
 from surfaces.workspace import FOLDER, Workspace

@@ -19,14 +19,14 @@ import click
 from falsify.errors import CheckFailedError
 from falsify.workbench.contract import contract_of
 from falsify.workbench.project import Node
-from surfaces.contract_file import Terms
-from surfaces.plots import curve, terminal
+from surfaces.lines.plots import curve, terminal
+from surfaces.research.contract_file import Terms
+from surfaces.running.worker import Worker
 from surfaces.stories.curves import Line, picture
 from surfaces.stories.laboratory import AGENT, OWNER, Laboratory, Told, Watch, unwatched
 from surfaces.stories.narration import drawing, more, says, shell, table, title
 from surfaces.terminal import unicode_out
 from surfaces.text import obituary
-from surfaces.worker import Worker
 from surfaces.workspace import Workspace
 
 PROJECT: Final = "rings"
@@ -213,7 +213,7 @@ def _decide(lab: Laboratory, nodes: Mapping[str, Trial]) -> Generator[str, None,
     compared = [lab.read("falsify.node.compare", node_id=node_id)["result"] for node_id in nodes]
     compared.sort(key=lambda row: float(row["effect"]))
     yield from table(
-        ("NODE", "CHANGE", METRIC, "DIFFERENCE", "VERDICT", "BECAUSE"),
+        ("NODE", "CHANGE", METRIC, "DELTA", "VERDICT", "BECAUSE"),
         [
             (
                 row["node_id"],

@@ -10,10 +10,10 @@ from typing import Any, Final, Literal
 from falsify.errors import FalsifyError, InvalidInputError, NotFoundError, StaleRevisionError
 from falsify.identity import identity
 from falsify.workbench.autonomy import GATES, Gate
+from surfaces.envelope import Envelope, NextAction, refusal
 from surfaces.tools import evidence_reads
 from surfaces.tools import workbench_acts as acts
 from surfaces.tools import workbench_reads as reads
-from surfaces.tools.envelope import Envelope, NextAction, refusal
 from surfaces.tools.fence import Fence
 from surfaces.tools.schema import Approval, ToolInput, describe, parse, publish
 from surfaces.tools.workbench_inputs import WORKBENCH_INPUTS

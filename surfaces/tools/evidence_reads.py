@@ -9,10 +9,10 @@ from falsify.workbench.runs import run_of
 from falsify.workbench.verdicts import node_of
 from projections.exhibits import exhibit_row, exhibits, run_log
 from projections.runs import Line, curves, last_values, run_row
-from surfaces.run_folders import folder_of
+from surfaces.envelope import Envelope, NextAction
+from surfaces.running.folders import folder_of
 from surfaces.tools import previews, suggestions
 from surfaces.tools.cursor import Cursor, seal
-from surfaces.tools.envelope import Envelope, NextAction
 from surfaces.tools.fence import Fence
 from surfaces.tools.reading import answer, left_off, named_metrics, plain, sent
 from surfaces.tools.workbench_inputs import GetRun, ListEvidence

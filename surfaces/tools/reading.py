@@ -9,8 +9,8 @@ from falsify.config_keys import Value
 from falsify.errors import InvalidInputError
 from falsify.workbench.project import Project
 from projections.runs import MOST_METRICS
+from surfaces.envelope import Envelope, NextAction
 from surfaces.tools.cursor import unseal
-from surfaces.tools.envelope import Envelope, NextAction
 from surfaces.tools.fence import Fence
 from surfaces.workbench import Sight
 

@@ -19,7 +19,7 @@ from falsify.workbench.ranking import rank_score
 from falsify.workbench.runs import SHORTEST, budget
 from falsify.workbench.verdicts import compare, numbers, reference_of
 from projections.queue import points
-from surfaces.tools.envelope import NextAction
+from surfaces.envelope import NextAction
 from surfaces.workbench import Sight
 
 AT_ONCE: Final = 3

@@ -37,10 +37,10 @@ from projections.project_state import budget_row
 from projections.queue import best
 from projections.runs import run_row
 from surfaces import answers
-from surfaces.research_rows import decision_row, node_row, ticket_row
+from surfaces.envelope import NextAction
 from surfaces.tools import suggestions
-from surfaces.tools.envelope import NextAction
 from surfaces.tools.fence import harmless
+from surfaces.tools.research_rows import decision_row, node_row, ticket_row
 from surfaces.tools.schema import ToolInput
 from surfaces.tools.workbench_inputs import (
     CancelRun,

@@ -16,9 +16,9 @@ from projections.comparisons import comparison_row, held_against, opponent
 from projections.runs import MOST_METRICS
 from projections.soundness import incumbent_losses, standing
 from projections.workbench import WORKBENCH_EVENTS
+from surfaces.envelope import Envelope
 from surfaces.tools import suggestions
 from surfaces.tools.cursor import Cursor, seal
-from surfaces.tools.envelope import Envelope
 from surfaces.tools.fence import Fence
 from surfaces.tools.reading import answer, left_off, plain, sent, setting
 from surfaces.tools.workbench_inputs import CompareNode, GetGraph, GetState, ListTickets, StateSection

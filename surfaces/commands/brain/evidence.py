@@ -9,7 +9,7 @@ from surfaces.commands.session import Session, common, note
 
 if TYPE_CHECKING:
     from surfaces.brain import Brain
-    from surfaces.page_evidence import Followed
+    from surfaces.pages.evidence import Followed
     from surfaces.workspace import Workspace
 
 
@@ -21,7 +21,7 @@ def follow(session: Session) -> None:
     Every change of the brain does this by itself; after a crash, this makes up for what was left.
     """
     from surfaces.brain import Brain
-    from surfaces.page_evidence import follow as followed
+    from surfaces.pages.evidence import follow as followed
 
     with session.workspace() as workspace:
         session.show(_told(followed(workspace, Brain(workspace))), _lines)
@@ -29,7 +29,7 @@ def follow(session: Session) -> None:
 
 def tell_followed(workspace: "Workspace", brain: "Brain") -> None:
     """Bring investigations up to the brain after it was changed, and say beside the data what that came to."""
-    from surfaces.page_evidence import follow as followed
+    from surfaces.pages.evidence import follow as followed
 
     done = followed(workspace, brain)
     for line in _lines(_told(done)) if done else ():

@@ -32,8 +32,8 @@ def import_(session: Session, folder: Path, *, no_history: bool, prune: bool, dr
     """
     from falsify.errors import InvalidInputError
     from surfaces.brain import Brain
-    from surfaces.page_lines import imported
-    from surfaces.page_transfer import import_folder
+    from surfaces.lines.page import imported
+    from surfaces.pages.transfer import import_folder
 
     with session.workspace() as workspace:
         brain = Brain(workspace)
@@ -64,8 +64,8 @@ def export(session: Session, folder: Path, as_of: str | None, *, force: bool) ->
     """
     from falsify.errors import InvalidInputError
     from surfaces.brain import Brain
-    from surfaces.page_lines import exported
-    from surfaces.page_transfer import export_folder
+    from surfaces.lines.page import exported
+    from surfaces.pages.transfer import export_folder
 
     with session.workspace() as workspace:
         told = export_folder(
@@ -87,7 +87,7 @@ def export(session: Session, folder: Path, as_of: str | None, *, force: bool) ->
 def list_(session: Session, prefix: str, as_of: str | None) -> None:
     """List the pages whose path begins with PREFIX: type, department, state, date and title."""
     from surfaces.brain import Brain
-    from surfaces.page_lines import listed, page_row
+    from surfaces.lines.page import listed, page_row
 
     with session.workspace() as workspace:
         view, scope = _sight(Brain(workspace), as_of)
@@ -106,7 +106,7 @@ def show(session: Session, path: str, as_of: str | None, *, history: bool) -> No
     """Show a page as it was written. PAGE is its path, title, alias or file name."""
     from projections.pages import past
     from surfaces.brain import Brain
-    from surfaces.page_lines import page_row, shown, version_row, versions
+    from surfaces.lines.page import page_row, shown, version_row, versions
 
     with session.workspace() as workspace:
         brain = Brain(workspace)

@@ -18,7 +18,7 @@ def proposals(session: Session, pending: bool) -> None:
     """
     from surfaces.brain import Brain
     from surfaces.brain_proposals import proposed
-    from surfaces.research_text import approval_list
+    from surfaces.lines.requests import approval_list
 
     with session.workspace() as workspace:
         found = proposed(Brain(workspace), workspace.settings.actor)

@@ -14,7 +14,7 @@ from falsify.brain.library import Version
 from falsify.brain.page_path import ORG, page_path, skipped, twins
 from falsify.brain.page_text import MAX_BYTES
 from falsify.errors import InvalidInputError, NotFoundError, RefusedError, UnavailableError
-from surfaces.git_history import moment
+from surfaces.pages.git_history import moment
 
 
 @dataclass(slots=True)

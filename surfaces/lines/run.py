@@ -6,12 +6,12 @@ from typing import Any, Final
 import click
 
 from falsify.workbench.events import RunStatus
-from surfaces.plots import curve, terminal
-from surfaces.research_lines import number, seen, state, visible
+from surfaces.lines.plots import curve, terminal
+from surfaces.lines.research import number, seen, state, visible
+from surfaces.running.waiting import Progress
+from surfaces.running.worker import Notice
 from surfaces.terminal import unicode_out
 from surfaces.text import table
-from surfaces.waiting import Progress
-from surfaces.worker import Notice
 
 _TAIL: Final = 40
 """How many lines of a log are shown."""

@@ -8,9 +8,9 @@ from falsify.ports import Metrics
 from falsify.workbench.contract import contract_of
 from falsify.workbench.project import Run
 from falsify.workbench.runs import run_of
-from surfaces.telemetry import reported
+from surfaces.running.telemetry import reported
+from surfaces.running.worker import BUSY, Executors, Watch, Worker, unwatched
 from surfaces.workbench import Workbench
-from surfaces.worker import BUSY, Executors, Watch, Worker, unwatched
 from surfaces.workspace import Workspace
 
 

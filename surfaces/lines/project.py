@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from surfaces.research_lines import (
+from surfaces.lines.research import (
     Row,
     Told,
     bullet,

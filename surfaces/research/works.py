@@ -22,7 +22,7 @@ from projections.chronicle import sentence
 from projections.exhibits import exhibit_row
 from projections.project_state import contract_row
 from projections.workbench import WORKBENCH_EVENTS
-from surfaces.research_rows import decision_row, node_row, project_line, ticket_row
+from surfaces.tools.research_rows import decision_row, node_row, project_line, ticket_row
 from surfaces.tools.workbench_inputs import CreateTickets, NewTicket
 from surfaces.workbench import Result, Sight, Work
 

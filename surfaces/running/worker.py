@@ -23,10 +23,10 @@ from falsify.workbench.contract import contract_of
 from falsify.workbench.events import RunStatus
 from falsify.workbench.project import Project, Run
 from surfaces.adapters import make_executor
-from surfaces.held_run import ACTOR, HeldRun
-from surfaces.roster import Roster
-from surfaces.run_folders import clear, leftovers
-from surfaces.telemetry import Telemetry, reported
+from surfaces.running.folders import clear, leftovers
+from surfaces.running.held_run import ACTOR, HeldRun
+from surfaces.running.roster import Roster
+from surfaces.running.telemetry import Telemetry, reported
 from surfaces.workbench import Workbench
 from surfaces.workspace import Workspace
 

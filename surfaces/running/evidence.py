@@ -20,7 +20,7 @@ from falsify.ports import Executor, Metrics
 from falsify.workbench.contract import contract_of
 from falsify.workbench.events import EvidenceKind, Exhibit
 from falsify.workbench.project import Node, Project
-from surfaces.run_ending import measured
+from surfaces.running.ending import measured
 
 MOST_FILES: Final = 100
 MOST_BYTES: Final = 200 * 1024 * 1024

@@ -17,9 +17,9 @@ from falsify.ports import Executor, Exit, Metrics, RunOrder
 from falsify.workbench import runs
 from falsify.workbench.contract import contract_of
 from falsify.workbench.project import Node, Project, Run
-from surfaces.run_ending import WORKER_DIED, failure, measured, printable, quoted
-from surfaces.run_evidence import Kept, Remains, exhibits, of_failure, of_success, read_log
-from surfaces.run_folders import folder_of
+from surfaces.running.ending import WORKER_DIED, failure, measured, printable, quoted
+from surfaces.running.evidence import Kept, Remains, exhibits, of_failure, of_success, read_log
+from surfaces.running.folders import folder_of
 from surfaces.workbench import Sight, Workbench
 
 ACTOR: Final = "worker"

@@ -25,8 +25,8 @@ from falsify.log import canonical
 from projections.library import LIBRARY
 from projections.pages import PageCache, pages_at
 from surfaces.brain import STREAM, Brain
-from surfaces.git_history import GitHistory
-from surfaces.vault import Vault, existing, open_export, open_vault
+from surfaces.pages.git_history import GitHistory
+from surfaces.pages.vault import Vault, existing, open_export, open_vault
 
 T = TypeVar("T")
 

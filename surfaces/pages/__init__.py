@@ -1,0 +1,1 @@
+"""Pages of the brain and the outside: folders, git histories, and pages as evidence."""

@@ -1,0 +1,1 @@
+"""What people do in research beside the tools: contracts, tickets, nodes and decisions by hand."""
