@@ -23,6 +23,7 @@ import falsify
 from falsify import errors, events
 from falsify.errors import FalsifyError
 from falsify.events import Event
+from surfaces.envelope import STATUSES
 from surfaces.settings import FILE, TABLES, ExecutorTable, Settings
 
 FOLDER = Path(__file__).parent
@@ -34,7 +35,8 @@ WRITTEN = "<!-- Written by `make docs` from the code; a test compares the two. D
 VARIABLES = {
     "FALSIFY_WORKSPACE": "the workspace, where no `--workspace` names one; else it is the nearest folder upwards "
     "that is one",
-    "LLM_API_KEY": 'the key of a language model; where it is set, `judge = "auto"` lets the model judge',
+    "LLM_API_KEY": 'the key of a language model; where it is set, `judge = "auto"` lets the model judge, and '
+    '`consultation = "auto"` lets it answer from the brain',
     "LLM_PROVIDER": "who serves the model, as Cognee spells it: `openai`, `anthropic`, `ollama`, ...",
     "LLM_MODEL": "which model, as Cognee spells it",
     "LLM_ENDPOINT": "where the model is served, for a server of your own",
@@ -100,6 +102,9 @@ def _below(command: click.Command, name: str, parent: click.Context | None) -> I
             yield from _below(found, below, context)
 
 
+ASKED = STATUSES["approval_required"]
+
+
 def exit_codes() -> list[tuple[int, str, str]]:
     """Return every exit code with the status of `--json` and when it is: 0 first, then the tree of refusals."""
     refusals = [each for each in vars(errors).values() if inspect.isclass(each) and issubclass(each, FalsifyError)]
@@ -107,6 +112,7 @@ def exit_codes() -> list[tuple[int, str, str]]:
         [
             (0, "", "Done."),
             *((each.exit_code, each.status, _summary(each)) for each in refusals if each is not FalsifyError),
+            (ASKED.exit_code, "approval_required", f"{ASKED.meaning[:1].upper()}{ASKED.meaning[1:]}."),
             (cli.BUG, "error", "The program is wrong: what it says then is a report for its authors."),
             (cli.INTERRUPTED, "", "Interrupted from the keyboard; nothing is half-written."),
         ],
@@ -147,7 +153,9 @@ def catalogue() -> dict[str, type[Event]]:
     for module in pkgutil.walk_packages(falsify.__path__, "falsify."):
         if module.name.endswith(".events"):
             importlib.import_module(module.name)
-    return {kind: each for kind, each in events.REGISTRY.items() if each.__module__.startswith("falsify.")}
+    ours = {kind: each for kind, each in events.REGISTRY.items() if each.__module__.startswith("falsify.")}
+    order = list(events.MODULES)
+    return dict(sorted(ours.items(), key=lambda entry: order.index(entry[0].partition(".")[0])))
 
 
 def _events() -> Iterator[str]:

@@ -9,6 +9,7 @@ import pytest
 import cli
 from docs import generate
 from falsify.errors import FalsifyError
+from surfaces.envelope import STATUSES
 from surfaces.settings import TABLES, ExecutorTable, Settings
 
 ROOT = Path(__file__).parent.parent
@@ -50,7 +51,8 @@ def test_the_line_of_a_command_in_the_help_is_one_line():
 
 def test_every_exit_code_is_documented_and_is_given_in_one_place():
     rows = {int(code) for code in re.findall(r"^\| (\d+) \|", written("cli.md"), re.MULTILINE)}
-    assert rows == {0, cli.BUG, cli.INTERRUPTED} | {each.exit_code for each in refusals(FalsifyError)}
+    asked = STATUSES["approval_required"].exit_code
+    assert rows == {0, asked, cli.BUG, cli.INTERRUPTED} | {each.exit_code for each in refusals(FalsifyError)}
     elsewhere = {
         name
         for name, tree in sources().items()

@@ -272,6 +272,10 @@ def reasons():
     return found
 
 
+OTHERS = {"brain", "pages", "governance", "stories"}
+"""Where the surfaces of another context lie."""
+
+
 def modules():
     """Return the files that research is made of: other contexts refuse in words of their own."""
     names = ("config_keys", "identity", "errors", "log")
@@ -280,7 +284,11 @@ def modules():
         *sorted((ROOT / "falsify" / "workbench").glob("*.py")),
         ROOT / "falsify" / "join" / "research.py",
         *(ROOT / "falsify" / f"{name}.py" for name in names),
-        *(path for path in surfaces if "brain" not in path.read_text(encoding="utf-8")),
+        *(
+            path
+            for path in surfaces
+            if not OTHERS & set(path.relative_to(ROOT).with_suffix("").parts) and "brain" not in path.name
+        ),
     ]
 
 

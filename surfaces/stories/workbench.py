@@ -221,7 +221,7 @@ def _decide(lab: Laboratory, nodes: Mapping[str, Trial]) -> Generator[str, None,
                 f"{row['value']:.3f}",
                 f"{row['delta']:+.3f}",
                 _verdict(row["verdict"]),
-                row["because"],
+                row["because"].removeprefix("the "),
             )
             for row in compared
         ],
