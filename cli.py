@@ -45,6 +45,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "brain": ("brain", "The brain: governed pages, imported and exported."),
     "tools": ("tools", "List the tools that agents call, with their schemas."),
     "call": ("tools", "Call a tool, and print its envelope."),
+    "mcp": ("mcp", "Serve the tools to agents over MCP."),
+    "token": ("token", "Tokens of agents: create, list, revoke."),
     "demo": ("demo", "Play the Company X story in three processes."),
 }
 """Every command: the module in surfaces/commands/ that has it, and its line in the help."""

@@ -3,7 +3,11 @@
 The sample organisation is imported with its history, as a user's folder is. A leg alone ranks as it does within the
 pipeline, without fusion and factors, at most three passages of a page as everywhere. recall@8 is the share of the pages
 that answer among the first eight passages; MRR is one divided by the rank of the first passage of such a page. The
-questions (brain_questions.yaml) were written before the ranking was tuned.
+questions (brain_questions.yaml) were written before the ranking was tuned, and its constants were chosen on those with
+an odd number: the halves are told apart.
+
+Confidence is also asked by callers that may not see everything: 12 questions about what is denied to them, and all the
+others, by whether they may see the pages that answer.
 
 Run: python bench/bench_retrieval.py [--each]
 """
@@ -35,6 +39,9 @@ TODAY = "2026-11-30"
 
 QUESTIONS = Path(__file__).parent / "brain_questions.yaml"
 
+SCOPED = ("agent:sales-assistant", "agent:quality-copilot", "agent:ledger-reader", "person:sophie-lambert")
+"""Who asks the questions again without seeing everything."""
+
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
@@ -45,12 +52,27 @@ class Question:
     question: str
     relevant: tuple[str, ...]
     as_of: str = ""
+    caller: str = OWNER
+
+    @property
+    def tuned_on(self):
+        """Whether the constants were chosen on it."""
+        return int(self.id[1:]) % 2 == 1
 
 
 def questions():
     listed = yaml.safe_load(QUESTIONS.read_text(encoding="utf-8"))["questions"]
     return [
         Question(**{**each, "relevant": tuple(each["relevant"]), "as_of": str(each.get("as_of", ""))})
+        for each in listed
+    ]
+
+
+def denied():
+    """Return the questions about what is denied to their caller: nothing that it may see answers them."""
+    listed = yaml.safe_load(QUESTIONS.read_text(encoding="utf-8"))["denied"]
+    return [
+        Question(id=each["id"], kind="denied", question=each["question"], relevant=(), caller=each["caller"])
         for each in listed
     ]
 
@@ -129,7 +151,7 @@ def main():
         answered = [each for each in every if each.relevant]
         measured = measure(index, scope, answered)
         print_table(answered, measured)
-        print_confidence(index, scope, every)
+        print_confidence(brain, index, every)
         if options.each:
             print_each(index, scope, answered, measured)
 
@@ -147,22 +169,55 @@ def imported(workspace, folder):
 
 def print_table(asked, measured):
     print(f"{'recall@8 / MRR':<22}" + "".join(f"{name:>20}" for name in WAYS))
-    for kind in [*dict.fromkeys(each.kind for each in asked), ""]:
-        these = [each.id for each in asked if kind in {each.kind, ""}]
+    groups = {kind: [each.id for each in asked if each.kind == kind] for kind in dict.fromkeys(q.kind for q in asked)}
+    groups["odd (tuned on)"] = [each.id for each in asked if each.tuned_on]
+    groups["even"] = [each.id for each in asked if not each.tuned_on]
+    groups["all"] = [each.id for each in asked]
+    for name_of, these in groups.items():
         cells = ""
         for name in WAYS:
             found, first = (statistics.mean(measured[name, id_][n] for id_ in these) for n in (0, 1))
             cells += f"{f'{found:.3f} / {first:.3f}':>20}"
-        print(f"{kind or 'all':<16}{len(these):>6}{cells}")
+        print(f"{name_of:<16}{len(these):>6}{cells}")
 
 
-def print_confidence(index, scope, every):
-    low = {each.id: search(index, each.question, admission(scope, each)).confidence == "low" for each in every}
-    without = [each.id for each in every if not each.relevant]
-    print(f"\nconfidence low: {sum(low[id_] for id_ in without)} of {len(without)} questions without an answer,")
-    print(f"{sum(low.values()) - sum(low[id_] for id_ in without)} of the {len(every) - len(without)} others")
-    print(f"not low without an answer: {[id_ for id_ in without if not low[id_]]}")
-    print(f"low with one: {[id_ for id_ in low if low[id_] and id_ not in without]}")
+def print_confidence(brain, index, every):
+    print(f"\n{'confidence':<44}{'questions':>10}{'low':>6}{'normal':>8}{'odd, low':>12}{'even, low':>12}")
+    wrong = []
+    for name, unsure, asked in grouped(brain, index, every):
+        low = {each: is_low(brain, index, each) for each in asked}
+        halves = ""
+        for odd in (True, False):
+            half = [low[each] for each in asked if each.tuned_on is odd]
+            halves += f"{f'{sum(half)} of {len(half)}':>12}"
+        count = sum(low.values())
+        print(f"{name:<44}{len(asked):>10}{count:>6}{len(asked) - count:>8}{halves}")
+        if unsure is not None:
+            wrong += [f"{each.id} {each.question}" for each in asked if low[each] is not unsure]
+    print("\nwrong of the first three:", *wrong, sep="\n    ")
+
+
+def grouped(brain, index, every):
+    """Yield groups of questions by who asks and what there is: name, whether they are to be low if known, questions."""
+    yield "by the owner, not in the brain", True, [each for each in every if not each.relevant]
+    yield "by others, denied", True, denied()
+    yield "by the owner, in the brain", False, [each for each in every if each.relevant]
+    scoped = [dataclasses.replace(each, caller=caller) for caller in SCOPED for each in every if each.relevant]
+    seen = {each: visible(brain, index, each) for each in scoped}
+    yield "by others, all pages that answer visible", None, [each for each in scoped if seen[each] == 1]
+    yield "by others, some of them", None, [each for each in scoped if 0 < seen[each] < 1]
+    yield "by others, none of them", None, [each for each in scoped if seen[each] == 0]
+
+
+def visible(brain, index, question):
+    """Return the share of the pages that answer which its caller may see."""
+    paths = {path for path, _ in index.view(admission(brain.scope(question.caller), question)).paths()}
+    return len(paths & {*question.relevant}) / len(question.relevant)
+
+
+def is_low(brain, index, question):
+    seen = admission(brain.scope(question.caller), question)
+    return search(index, question.question, seen).confidence == "low"
 
 
 def print_each(index, scope, asked, measured):

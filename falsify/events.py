@@ -46,6 +46,7 @@ REGISTRY: dict[str, type[Event]] = {}
 """Every kind of event there is, by its stable name."""
 
 MODULES = {
+    "access": "falsify.access.events",
     "belief": "falsify.belief.events",
     "brain": "falsify.brain.events",
     "run": "falsify.workbench.events",

@@ -32,6 +32,7 @@ from falsify.belief.graph import (
 from falsify.belief.labelling import justifications
 from falsify.belief.text import written
 from falsify.events import NodeId, Recorded
+from falsify.join import BRAIN
 from projections.beliefs import BELIEFS, CONSEQUENCES
 from projections.drawing import mermaid_classes, mermaid_text
 from projections.projection import Projection
@@ -266,7 +267,8 @@ class _Teller:
     def _won_by(self, verdict: VerdictGiven) -> str:
         """Return in words why the attack runs in this direction."""
         if verdict.directed:
-            return "given by a person in this direction"
+            told = {BRAIN: "the brain says what becomes of its pages"}
+            return told.get(verdict.judge, "given by a person in this direction")
         fact, claim = self.graph.evidence(verdict.fact_id).strength, self.graph.evidence(verdict.claim_id).strength
         strong, weak = (fact, claim) if fact.beats(claim) else (claim, fact)
         if strong.trust != weak.trust:

@@ -1,10 +1,10 @@
 """The pages of the brain at one moment, parsed when they are asked for, and by what links find them."""
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
-from falsify.brain.library import Library, Version, as_of, current
+from falsify.brain.library import Library, Version, as_of, current, heirs, moves
 from falsify.brain.links import LinkIndex, cycles, index
 from falsify.brain.page import Page, read_page
 from falsify.errors import InvalidInputError
@@ -80,6 +80,20 @@ class PageView:
     def cycles(self) -> tuple[tuple[str, ...], ...]:
         """The groups of pages that supersede each other in a circle: of none of them does it hold."""
         return cycles(self.pages.values(), self.links)
+
+    def narrowed(self, library: Library, sees: Callable[[Page], bool]) -> "PageView":
+        """Return the pages of a moment of the past that may be seen as they were, and as they belong today."""
+        moved = moves(library)
+        kept = {
+            path: version
+            for path, version in self.versions.items()
+            if all(self._sees(each, sees) for each in (version, *heirs(library, version, moved)))
+        }
+        return PageView(kept, self.departments, self._cache)
+
+    def _sees(self, version: Version, sees: Callable[[Page], bool]) -> bool:
+        read = self._cache.read(version, self.departments)
+        return isinstance(read, Page) and sees(read)
 
     @property
     def _read(self) -> Iterator[tuple[str, Page | InvalidInputError]]:

@@ -109,7 +109,9 @@ def recent_rows(project: Project, records: Iterable[Recorded]) -> list[dict[str,
     return rows[::-1]
 
 
-def request_rows(project: Project, caller: str, unsound: frozenset[str]) -> dict[str, Any]:
+def request_rows(
+    project: Project, caller: str, unsound: frozenset[str], state: approvals.StateOf = approvals.absent
+) -> dict[str, Any]:
     """Return how many requests wait for a person, and what became of the caller's last ones, the last first.
 
     `no_longer_holds` says why a request that still waits can only be rejected.
@@ -126,7 +128,7 @@ def request_rows(project: Project, caller: str, unsound: frozenset[str]) -> dict
             "decided_by": a.decided_by or None,
             "decided_at_revision": a.decided_at or None,
             "note": a.note or None,
-            "no_longer_holds": approvals.broken(project, a, unsound) if a.status == "pending" else [],
+            "no_longer_holds": approvals.broken(project, a, unsound, state) if a.status == "pending" else [],
         }
         for a in reversed(own)
     ]

@@ -129,5 +129,9 @@ def _expected(graph: BeliefGraph, names: Names, asker: Asker, query: str, limit:
 def _replace(path: Path, content: bytes) -> None:
     """Write a file whole or not at all."""
     unfinished = path.with_name(f".{path.name}.unfinished")
-    unfinished.write_bytes(content)
-    unfinished.replace(path)
+    try:
+        unfinished.write_bytes(content)
+        unfinished.replace(path)
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise

@@ -21,7 +21,7 @@ from surfaces.answers import answer
 from surfaces.brain import STREAM, Brain
 from surfaces.brain_proposals import Proposed, proposed
 from surfaces.text import CHANGES
-from surfaces.workbench import Sight, Workbench, WorkOf
+from surfaces.workbench import Sight, Workbench, WorkOf, effects
 from surfaces.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def items(workspace: Workspace, *, settled: bool = False) -> list[Item]:
 
 def requests(workspace: Workspace, *, settled: bool = False) -> list[Request]:
     """Return what waits in any project, the newest first; with `settled` also what was answered."""
-    found = [request for workbench in projects(workspace) for request in _requests(workbench)]
+    found = [request for workbench in projects(workspace, beliefs=True) for request in _requests(workbench)]
     found.sort(key=lambda request: request.asked.position, reverse=True)
     return [request for request in found if settled or request.pending]
 
@@ -95,14 +95,14 @@ def find(workspace: Workspace, name: str) -> Item:
     return fitting[0]
 
 
-def projects(workspace: Workspace) -> Iterator[Workbench]:
-    """Yield the research projects of a workspace, by their ids."""
+def projects(workspace: Workspace, *, beliefs: bool = False) -> Iterator[Workbench]:
+    """Yield the research projects of a workspace, by their ids; with `beliefs` those too that have nothing else."""
     for stream in workspace.log.streams():
         context, _, project_id = stream.partition(":")
         workbench = None
         if context == "project":
             with suppress(NotFoundError):  # a stream of beliefs without a research project
-                workbench = Workbench(workspace, project_id)
+                workbench = Workbench(workspace, project_id, beliefs=beliefs)
         if workbench is not None:
             yield workbench
 
@@ -157,7 +157,8 @@ def _requests(workbench: Workbench) -> Iterator[Request]:
 
 def _facts(request: Request, sight: Sight) -> list[dict[str, Any]]:
     asked = request.approval.request
-    now = {f.about: f.value for f in approvals.facts(sight.project, asked.tool, asked.arguments, sight.unsound)}
+    facts = approvals.facts(sight.project, asked.tool, asked.arguments, sight.unsound, sight.state)
+    now = {fact.about: fact.value for fact in facts}
     return [
         {
             "about": fact.about,
@@ -174,15 +175,15 @@ def _foreseen(request: Request, sight: Sight, work_of: WorkOf) -> tuple[list[str
     approval = request.approval
     if not request.pending:
         return [], [f"it was {approval.status} by {approval.decided_by}"]
-    obstacles = approvals.broken(sight.project, approval, sight.unsound)
+    obstacles = approvals.broken(sight.project, approval, sight.unsound, sight.state)
     if obstacles:
         return [], obstacles
     try:
-        events = work_of(approval.request.tool, approval.request.arguments).decide(sight)
+        work = work_of(approval.request.tool, approval.request.arguments)
+        events = work.decide(sight)
     except FalsifyError as error:
         return [], [error.message]
-    after = sight.after(events).project
-    return [sentence(event, after) for event in events if type(event) in WORKBENCH_EVENTS], []
+    return [*effects(work, sight.after(events), events)], []
 
 
 def _history(request: Request) -> tuple[list[Recorded], list[Recorded]]:

@@ -117,6 +117,11 @@ class Proposed:
         return self.proposal.status == "pending"
 
     @property
+    def lands_a_page(self) -> bool:
+        """Whether approving it changes pages, and not the org map."""
+        return self.proposal.staged.proposes != "governance"
+
+    @property
     def position(self) -> int:
         """Where in the log it was staged."""
         return self.proposal.position

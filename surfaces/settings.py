@@ -18,6 +18,7 @@ from falsify.config_keys import Key, parse_key
 from falsify.errors import InvalidInputError
 from falsify.executors.command import Command, Limits
 from falsify.identity import PROJECT_ID
+from falsify.workbench.events import Mode
 
 FILE = "falsify.toml"
 BUILTIN = "builtin"
@@ -138,6 +139,13 @@ class Settings(BaseModel):
         str, Field(pattern=r"^(owner|person:[a-z0-9-]+|agent:[A-Za-z0-9_.-]+)$", description="who records")
     ] = "owner"
     project: Annotated[str, Field(pattern=f"^{PROJECT_ID}$", description="which project's stream")] = "main"
+    agent_mode: Annotated[
+        Mode,
+        Field(
+            description="how much agents may do by themselves to beliefs that belong to no research project; a project "
+            "has a mode of its own"
+        ),
+    ] = "COPILOT"
     judge: Annotated[
         JudgeKind,
         Field(

@@ -10,13 +10,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from falsify import join
+from falsify.belief.contradiction import Finding, examine
 from falsify.belief.graph import BeliefGraph
 from falsify.belief.graph import evolve as evolve_beliefs
 from falsify.belief.revision import remark
 from falsify.errors import ConflictError, FalsifyError, NotFoundError, StaleRevisionError
-from falsify.events import Event, Recorded
+from falsify.events import Event, NodeId, Recorded
 from falsify.identity import PROJECT_ID, require_person
 from falsify.log import Command, canonical
+from falsify.ports import Statement
 from falsify.workbench import approvals
 from falsify.workbench.autonomy import gate
 from falsify.workbench.events import Action, ApprovalRequested, WorkbenchEvent
@@ -26,7 +28,7 @@ from projections.beliefs import BELIEF_EVENTS
 from projections.chronicle import sentence
 from projections.workbench import WORKBENCH_EVENTS, approval_row
 from surfaces.envelope import Envelope, NextAction
-from surfaces.workspace import ATTEMPTS, Workspace, command_id
+from surfaces.workspace import ATTEMPTS, Examine, Workspace, command_id, named
 
 if TYPE_CHECKING:
     from falsify.belief.events import BeliefEvent
@@ -34,14 +36,23 @@ if TYPE_CHECKING:
 _PROJECT_ID = re.compile(PROJECT_ID)
 
 
+def unexamined(_graph: BeliefGraph, _claim: NodeId, _said: Statement) -> list[Finding]:
+    """Return nothing: there are no claims that it might bear on."""
+    return []
+
+
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """What a decision sees: project and beliefs, who decides, and the time (microseconds since 1970)."""
+    """What a decision sees: project and beliefs, who decides, and the time (microseconds since 1970).
+
+    `examine` asks the judge about a claim; by default nothing is near it.
+    """
 
     project: Project
     graph: BeliefGraph
     caller: str
     now: int
+    examine: Examine = unexamined
 
     def after(self, events: Sequence[Event]) -> "Sight":
         """Return it as it would be after the events; this one stays as it is."""
@@ -58,6 +69,15 @@ class Sight:
     def unsound(self) -> frozenset[str]:
         """The frozen nodes whose measurement is not believed any more."""
         return join.unsound(self.project, self.graph)
+
+    def state(self, name: str) -> str:
+        """Return the truth-state of the belief that a name stands for, `absent` for none, `ambiguous` for several."""
+        match named(self.graph, name):
+            case []:
+                return "absent"
+            case [node]:
+                return node.state
+        return "ambiguous"
 
 
 Decide = Callable[[Sight], list[Event]]
@@ -76,7 +96,8 @@ def nothing(_after: Sight, _events: Sequence[Event]) -> tuple[Any, ...]:
 class Work:
     """A command: which tool, its arguments (JSON-ready, without key and revision), and how it is decided and told.
 
-    `reason` is the caller's own; `action` that of a decision, which the autonomy table asks for.
+    `reason` is the caller's own; `action` that of a decision, which the autonomy table asks for. `foresee` tells, a
+    sentence each, what it would do beside what happens in research.
     """
 
     tool: str
@@ -85,6 +106,7 @@ class Work:
     result: Result
     suggest: Suggest = nothing
     warn: Warn = nothing
+    foresee: Warn = nothing
     reason: str = ""
     action: Action | None = None
 
@@ -102,9 +124,15 @@ class Answer:
 
 
 class Workbench:
-    """The research of one project. Raises NotFoundError where there is no such project, unless it is to be created."""
+    """The research of one project. Raises NotFoundError where there is no such project, unless it is to be created.
 
-    def __init__(self, workspace: Workspace, project_id: str, *, new: bool = False) -> None:
+    With `beliefs`, a project that has beliefs and no research will do.
+    `through` is the position up to which the log is read, or None where it is read to its end.
+    """
+
+    through: int | None = None
+
+    def __init__(self, workspace: Workspace, project_id: str, *, new: bool = False, beliefs: bool = False) -> None:
         known = _PROJECT_ID.fullmatch(project_id)
         if not known or not (new or workspace.log.revision(f"project:{project_id}")):
             raise _absent(project_id)
@@ -112,7 +140,7 @@ class Workbench:
         self.project_id = project_id
         self.log = workspace.log
         self.stream = self.workspace.stream
-        if not (new or self.workspace.project.exists):
+        if not (new or beliefs or self.workspace.project.exists):
             raise _absent(project_id)  # a stream of beliefs without a research project
 
     @property
@@ -120,11 +148,21 @@ class Workbench:
         """The project as it stands. Not to be changed by anybody but the log."""
         return self.workspace.project
 
+    @property
+    def graph(self) -> BeliefGraph:
+        """What is believed. Not to be changed by anybody but the log."""
+        return self.workspace.graph
+
+    @property
+    def now(self) -> int:
+        """The time of which the project is told, in microseconds since 1970."""
+        return self.workspace.clock.now()
+
     def sight(self, caller: str) -> Sight:
         """Return what a decision sees now."""
         # The project is asked first: both are of the same moment then, or the graph is newer and the append refused.
-        project = self.workspace.project
-        return Sight(project, self.workspace.graph, caller, self.workspace.clock.now())
+        project = self.project
+        return Sight(project, self.graph, caller, self.now, self._examine)
 
     def perform(
         self,
@@ -170,8 +208,8 @@ class Workbench:
             if approval.status == "executed":
                 return [], lambda after: _told_again(after, approval_id)
             granted = approvals.grant(sight.project, approval_id, caller=caller, note=note)
-            work = _still(work_of(approval.request.tool, approval.request.arguments), approval, sight)
-            done = work.decide(replace(sight, caller=approval.request.asked_by))
+            work = work_of(approval.request.tool, approval.request.arguments)
+            done = _still(work, approval, sight)
             events: list[Event] = [*granted, *done]
             return events, lambda after: _done(work, after, done, approval=approval_row(after.project, approval_id))
 
@@ -248,6 +286,9 @@ class Workbench:
             f"others wrote to {self.stream} {ATTEMPTS} times while this was being decided", hint="try again"
         )
 
+    def _examine(self, graph: BeliefGraph, claim: NodeId, said: Statement) -> list[Finding]:
+        return examine(graph, claim, said, neighbours=self.workspace.index, judge=self.workspace.judge)
+
     def _command(self, tool: str, body: bytes, *, caller: str, key: str | None = None, revision: int = 0) -> Command:
         name = command_id(self.stream, revision, caller, tool, body)
         return Command(id=name, actor=caller, tool=tool, key=key, body=body)
@@ -277,7 +318,7 @@ def _done(work: Work, after: Sight, events: Sequence[Event], *, approval: Mappin
 
 def _asked(after: Sight, approval_id: str) -> Envelope:
     read = NextAction(
-        "falsify.project.get_state",
+        state_tool(after.project),
         {"project_id": after.project.id},
         "a person has to approve it; read the state again after that, and do not ask for it twice",
     )
@@ -302,17 +343,27 @@ def _told_again(after: Sight, approval_id: str) -> Envelope:
 
 
 def _request(work: Work, sight: Sight, events: Sequence[Event]) -> ApprovalRequested:
-    after = sight.after(events)
-    told = [sentence(e, after.project) for e in events if type(e) in WORKBENCH_EVENTS]
     return approvals.request(
         sight.project,
         tool=work.tool,
         arguments=work.arguments,
         caller=sight.caller,
         reason=work.reason,
-        effects=tuple(told),
+        effects=effects(work, sight.after(events), events),
         unsound=sight.unsound,
+        state=sight.state,
     )
+
+
+def effects(work: Work, after: Sight, events: Sequence[Event]) -> tuple[str, ...]:
+    """Return what a command does, a sentence each."""
+    told = [sentence(event, after.project) for event in events if type(event) in WORKBENCH_EVENTS]
+    return (*told, *work.foresee(after, events))
+
+
+def state_tool(project: Project) -> str:
+    """Return the tool that tells where a project stands, and what became of requests."""
+    return "falsify.project.get_state" if project.exists else "falsify.belief.graph"
 
 
 def _same(approval: Approval, asked: ApprovalRequested) -> bool:
@@ -322,14 +373,15 @@ def _same(approval: Approval, asked: ApprovalRequested) -> bool:
     return approval.status == "pending" and told == (asked.digest, asked.asked_by, asked.facts)
 
 
-def _still(work: Work, approval: Approval, sight: Sight) -> Work:
-    """Return the command if all it relied on still holds and it can still be carried out."""
-    changed = approvals.broken(sight.project, approval, sight.unsound)
+def _still(work: Work, approval: Approval, sight: Sight) -> list[Event]:
+    """Return what the command comes to if all it relied on still holds and it can still be carried out."""
+    events: list[Event] = []
+    changed = approvals.broken(sight.project, approval, sight.unsound, sight.state)
     if approvals.digest(work.tool, work.arguments) != approval.request.digest:
         changed = [*changed, "its arguments are read otherwise than when it was asked for"]
     if not changed:
         try:
-            work.decide(replace(sight, caller=approval.request.asked_by))
+            events = work.decide(replace(sight, caller=approval.request.asked_by))
         except FalsifyError as error:
             changed = [error.message]
     if changed:
@@ -339,7 +391,7 @@ def _still(work: Work, approval: Approval, sight: Sight) -> Work:
             reason="facts_changed",
             details={"approval": approval.id, "changed": changed},
         )
-    return work
+    return events
 
 
 def _body(work: Work, expected_revision: int | None) -> bytes:
@@ -348,5 +400,6 @@ def _body(work: Work, expected_revision: int | None) -> bytes:
 
 
 def _absent(project_id: str) -> NotFoundError:
-    shown = project_id if len(project_id) <= 64 and project_id.isprintable() else f"{project_id[:64]!r}..."
+    shown = project_id if project_id.isprintable() else ascii(project_id)
+    shown = shown if len(shown) <= 64 else f"{shown[:64]}..."
     return NotFoundError(f"there is no project {shown}", hint="see `falsify project list`", reason="no_project")

@@ -62,6 +62,7 @@ FOLDER = ".falsify"
 IGNORED = """\
 # Rebuilt from the log at any time.
 claims.sqlite*
+search.*
 mirror/
 projects/
 # What runs leave while they go on; what they leave for good is in artifacts/.
@@ -81,6 +82,10 @@ Watch = Callable[[list[tuple[NodeId, documents.Claim]]], Iterable[tuple[NodeId, 
 def unwatched(claims: list[tuple[NodeId, documents.Claim]]) -> list[tuple[NodeId, documents.Claim]]:
     """Pass the claims on."""
     return claims
+
+
+Examine = Callable[[BeliefGraph, NodeId, Statement], list[Finding]]
+"""Says what a judge makes of a claim and the claims that it might bear on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +133,9 @@ class Workspace:
         self._given_embedder, self._given_judge = embedder, judge
         self._own_log = log is None
         self.log: EventLog = log or open_log(root / self.settings.log, clock=self.clock, read_only=read_only)
-        self._graph, self._project, self._position = BeliefGraph(), Project(), 0
+        # Until a research project is created, its name and its mode are what the settings say.
+        unborn = Project(id=self.settings.project, mode=self.settings.agent_mode)
+        self._graph, self._project, self._position = BeliefGraph(), unborn, 0
         self._others: dict[str, Workspace] = {}
         self._past: tuple[BeliefGraph, VectorTable] | None = None
 
@@ -304,7 +311,7 @@ class Workspace:
         Raises NotFoundError or, where several fit, InvalidInputError that lists them.
         """
         graph = graph or self.graph
-        found = _named(graph, name)
+        found = named(graph, name)
         fitting = [node for node in found if not kinds or isinstance(node, kinds)]
         if len(fitting) == 1:
             return fitting[0]
@@ -483,13 +490,7 @@ class Workspace:
     def _second_look(
         self, graph: BeliefGraph, decide: Callable[[list[Finding]], list[BeliefEvent]]
     ) -> list[BeliefEvent]:
-        """Decide; where forgotten claims come back, decide again with what the judge says of them now."""
-        events = decide([])
-        back = returned(events)
-        if not back:
-            return events
-        findings = [f for node in back for f in self._examine(graph, node, statement(graph, graph.evidence(node)))]
-        return decide(findings)
+        return second_look(graph, decide, self._examine)
 
     def _carry_out(self, work: _Work, *, key: str | None, dry_run: bool) -> Outcome:
         """Decide and append; decide anew where somebody else wrote in between."""
@@ -580,6 +581,18 @@ class Workspace:
             self._position = head
 
 
+def second_look(
+    graph: BeliefGraph, decide: Callable[[list[Finding]], list[BeliefEvent]], examine: Examine
+) -> list[BeliefEvent]:
+    """Decide; where forgotten claims come back, decide again with what the judge says of them now."""
+    events = decide([])
+    back = returned(events)
+    if not back:
+        return events
+    findings = [f for node in back for f in examine(graph, node, statement(graph, graph.evidence(node)))]
+    return decide(findings)
+
+
 def pending(graph: BeliefGraph, fact_id: NodeId) -> list[VerdictWithheld]:
     """Return what was withheld about a fact and not given since."""
     return [e for e in graph.considered.of(fact_id) if isinstance(e, VerdictWithheld)]
@@ -598,7 +611,8 @@ def command_id(stream: str, revision: int, actor: str, tool: str, body: bytes) -
     return f"{tool}-{digest[:20]}"
 
 
-def _named(graph: BeliefGraph, name: str) -> list[Node]:
+def named(graph: BeliefGraph, name: str) -> list[Node]:
+    """Return the nodes that an id, a short name or the beginning of an id stands for."""
     if name in graph.nodes:
         return [graph.nodes[name]]
     by_handle = dict.fromkeys(i for (_, handle), i in graph.handles.items() if handle == name)

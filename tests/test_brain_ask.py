@@ -2,9 +2,11 @@
 
 import json
 import re
+from pathlib import Path
 
 import orjson
 import pytest
+import yaml
 
 from falsify.brain.answering import NO_EXPERIENCE, UNKNOWN
 from falsify.brain.events import AnswerGiven
@@ -688,6 +690,24 @@ def corvane(tmp_path_factory):
 def test_the_sample_organisation_answers_from_its_pages(corvane, question, sentence, rel_path):
     answer = ask(corvane, question)
     assert (sentence, rel_path) in [(text, cited(answer)[n - 1]) for text, n in lines(answer)]
+
+
+DENIED = yaml.safe_load((Path(__file__).parent.parent / "bench" / "brain_questions.yaml").read_text("utf-8"))["denied"]
+
+
+@pytest.mark.parametrize("each", DENIED, ids=[each["id"] for each in DENIED])
+def test_the_sample_organisation_answers_what_is_denied_as_what_nobody_knows(corvane, each):
+    hidden = corvane.brain.pages().pages[each["hidden"]]
+    assert not corvane.brain.scope(each["caller"]).sees(hidden)
+    denied, unknown = (ask(corvane, asked, caller=each["caller"]) for asked in (each["question"], "recipe for bread"))
+    assert timeless(denied) == timeless(unknown) == {
+        "answer": UNKNOWN, "confidence": "low", "citations": [], "retrieved": [],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("question", ["what is the", "how much do we have of it", "which are they and who has them"])
+def test_a_question_of_fillers_is_not_answered(corvane, question):
+    assert ask(corvane, question)["answer"] == UNKNOWN
 
 
 def test_the_sample_organisation_does_not_know_what_it_does_not_say(corvane):

@@ -1,6 +1,7 @@
 """`falsify call` of the brain's tools: the payload as it is, and an exit code that says what a refusal was."""
 
 import json
+import sys
 
 import pytest
 
@@ -85,3 +86,63 @@ def test_the_tools_are_listed_and_shown_beside_those_of_the_workbench(falsify):
     assert listed[-len(BRAIN_CATALOGUE) :] == list(BRAIN_CATALOGUE)
     assert json.loads(falsify("tools", "get_links", "--json")[1]) == BRAIN_CATALOGUE["get_links"].published()
     assert falsify("tools", "get_links")[1].startswith("get_links  answer\n")
+
+
+# --- terminals ----------------------------------------------------------------------------------------------------
+
+EVIL = "# Red\n\n\x1b]0;owned\x07\x1b[31mred \x9b2J \u202egnp.\tand 🏳\ufe0f\u200d🌈\r\nand\rover\n"
+SEEN = (
+    "# Red\n\n\\u001b]0;owned\\u0007\\u001b[31mred \\u009b2J \\u202egnp.\tand 🏳\ufe0f\u200d🌈\r\nand\\u000dover\n"
+)
+
+
+@pytest.mark.parametrize("words", [("brain", "show", "Red"), ("call", "read_page", '{"rel_path": "memory/red.md"}')])
+def test_what_a_page_says_commands_no_terminal_and_goes_through_a_pipe_as_it_is(tmp_path, capfdbinary, monkeypatch, words):
+    world = World(tmp_path)
+    world.write({"memory/red.md": EVIL})
+    world.close()
+    assert cli.run(["-w", str(tmp_path), *words]) == 0
+    assert capfdbinary.readouterr().out.decode() == EVIL
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert cli.run(["-w", str(tmp_path), *words]) == 0
+    assert capfdbinary.readouterr().out.decode() == SEEN
+
+
+def test_a_document_is_the_same_one_on_a_terminal(falsify, monkeypatch):
+    sent = '{"prefix": "memory/\u202e\u009b"}'
+    piped = falsify("call", "list_pages", sent)[1]
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    shown = falsify("call", "list_pages", sent)[1]
+    assert ("\u202e" in piped, "\u202e" in shown, json.loads(shown)) == (True, False, json.loads(piped))
+
+
+# --- the log ------------------------------------------------------------------------------------------------------
+
+
+def test_the_log_of_the_brain_has_a_line_for_each_record_and_is_the_owners(falsify, monkeypatch):
+    code, out, err = falsify("brain", "log", "-n", "2")
+    assert (code, [line.split()[3:5] for line in out.splitlines()], err) == (
+        0, [["page_recorded", "memory/finance/budget.md,"], ["page_recorded", "memory/forged.md,"]], "",
+    )  # fmt: skip
+    rows = json.loads(falsify("brain", "log", "--json")[1])
+    assert [(row["position"], row["kind"]) for row in rows] == [
+        (1, "brain.org_accepted"), (2, "brain.page_recorded"), (3, "brain.page_recorded"),
+    ]  # fmt: skip
+    assert [row["event"]["text"] for row in rows[1:]] == [BUDGET, FORGED]
+    monkeypatch.setenv("FALSIFY_ACTOR", "agent:helper")
+    assert falsify("brain", "log")[:2] == (9, "")
+
+
+def test_what_is_sealed_stays_so_in_the_log(falsify):
+    sent = '{"task": "Reply", "status": "success", "summary": "Replied.", "on_behalf_of": "sam"}'
+    assert falsify("call", "log_trace", sent, "--as", "agent:helper")[0] == 0
+    (row,) = json.loads(falsify("brain", "log", "--after", "3", "--json")[1])
+    assert (row["kind"], row["event"]["content"], set(row["event"]["sealed"])) == ("brain.trace_logged", "", {"key", "box"})
+    assert "sam" not in json.dumps(row)
+
+
+def test_the_last_records_of_a_project_are_those_of_the_project(falsify):
+    assert falsify("question", "What does it cost?")[0] == 0
+    assert falsify("call", "ask_company_context", '{"question": "What is the budget?"}')[0] == 0
+    code, out, _ = falsify("log", "-n", "1")
+    assert (code, "What does it cost?" in out) == (0, True)

@@ -538,7 +538,8 @@ def test_prose_is_no_wider_than_elsewhere():
 
 
 def test_how_well_it_finds_is_told_in_one_place():
-    assert re.findall(r"recall@\d|MRR|\b0\.\d{3}\b", PAGE) == []
+    prose = re.sub(r"^\| `[A-Z_0-9]+` \|.*$", "", PAGE, flags=re.MULTILINE)  # a constant may have as many digits
+    assert re.findall(r"recall@\d|MRR|\b0\.\d{3}\b", prose) == []
     assert "benchmarks.md#searching-the-brain" in PAGE
 
 

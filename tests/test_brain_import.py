@@ -686,6 +686,37 @@ def test_pages_are_imported_listed_shown_and_exported_from_the_command_line(work
     assert falsify("export", tmp_path / "out") == (0, f"wrote 1 file to {tmp_path / 'out'}\n")
 
 
+def test_an_import_indexes_the_pages_for_search_unless_it_is_told_not_to(work, falsify):
+    work.write("a.md", "# A\n")
+    index = work.root / "work" / ".falsify" / "search.sqlite"
+    assert (falsify("import", work.folder, "--no-index")[0], index.exists()) == (0, False)
+    assert (falsify("import", work.folder, "--dry-run")[0], index.exists()) == (0, False)
+    assert falsify("import", work.folder)[0] == 0
+    assert Brain(work.workspace).build_index() == 0  # nothing was left to embed
+    assert index.exists()
+
+
+def test_what_was_imported_stands_where_it_cannot_be_indexed(work, capfd):
+    (work.root / "work" / ".falsify" / "search.sqlite").mkdir()
+    work.write("a.md", "# A\n")
+    code = cli.run(["-w", str(work.root / "work"), "brain", "import", str(work.folder)])
+    out, err = capfd.readouterr()
+    assert (code, out.split(": ")[1], err.split(":")[0]) == (
+        0, "1 recorded, 0 moved, 0 removed (1 file)\n", "not indexed for search",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "said"), [(1, "1 that is no markdown"), (2, "2 that are no markdown")])
+def test_files_that_are_no_markdown_are_counted(work, falsify, files, said):
+    for number in range(files):
+        work.write(f"picture{number}.png", "x")
+    assert falsify("import", work.folder, "--no-index")[1].splitlines()[-1] == f"passed over: {said}"
+
+
+def test_a_workspace_keeps_the_search_index_out_of_git(work):
+    assert "search.*" in (work.root / "work" / ".falsify" / ".gitignore").read_text().splitlines()
+
+
 def test_under_json_a_command_prints_one_document(work, falsify):
     work.write("a.md", "# A\n")
     code, out = falsify("import", work.folder, "--json")

@@ -16,6 +16,8 @@ from falsify.brain.scope import scope_of
 from falsify.errors import ConflictError, ForbiddenError, NotFoundError, RefusedError
 from surfaces.approvals import detail, items
 from surfaces.brain import STREAM, Brain
+from surfaces.intake import Wishes
+from surfaces.pages.evidence import take_page
 from surfaces.brain_proposals import Proposed, proposed
 from surfaces.brain_writes import ground
 from surfaces.tools.brain_writes import propose_lesson, propose_page
@@ -451,6 +453,20 @@ def test_a_conflict_is_told_as_one(brain, falsify):
         ["there is a page memory/ops/filters.md by now"],
     )
     assert falsify("approvals", "show", name)[1].splitlines()[-1] == "  there is a page memory/ops/filters.md by now"
+
+
+def test_what_rests_on_a_page_falls_when_an_approval_supersedes_the_page(brain, falsify):
+    old = lesson(brain)
+    item(brain, old).approve(OWNER)
+    brain.workspace.ask("When are valves closed?")
+    take_page(brain.workspace, brain, old["rel_path"], Wishes(), caller=OWNER)
+    new = lesson(brain, title="Valves, anew", lesson="Valves are not closed before the filter is changed.")
+    code, _, err = falsify("approvals", "approve", new["moderation_item_id"])
+    assert (code, err.split(" (")[0]) == (
+        0, f"{old['rel_path']} is superseded: its claims are superseded in project main",
+    )  # fmt: skip
+    claims = {n.text: n.state for n in brain.workspace.graph.nodes.values() if n.kind == "evidence"}
+    assert claims["Valves are closed before the filter is changed."] == "superseded"
 
 
 def test_a_change_of_the_org_map_waits_in_the_same_place(tmp_path):

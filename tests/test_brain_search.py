@@ -11,6 +11,7 @@ from toon_format import decode
 
 from falsify.brain.scope import scope_of
 from projections.search import fusion, legs
+from projections.search.fillers import FILLERS
 from projections.search.pipeline import search
 from projections.search.view import Admission
 from projections.search.words import words
@@ -95,7 +96,7 @@ def test_an_explained_answer_has_the_numbers_of_the_pipeline(world):
         told = result["explain"]
         assert list(told) == EXPLAINED
         found = [told[leg] for leg in fusion.LEGS if told[leg]]
-        assert told["rrf_score"] == pytest.approx(sum(1 / (60 + leg["rank"]) for leg in found), abs=1e-8)
+        assert told["rrf_score"] == pytest.approx(sum(1 / (2 + leg["rank"]) for leg in found), abs=1e-8)
         assert told["final_rank"] == result["rank"]
 
 
@@ -233,10 +234,54 @@ def test_a_page_is_found_by_the_alias_of_an_entity_that_links_to_it(world):
     assert legs_of == {("memory/entities/clients/acme.md", "entity"), ("memory/sales/refunds.md", "relational")}
 
 
-def test_the_evidence_is_weak_where_neither_words_nor_meaning_nor_a_name_speak_for_it(world):
-    assert ask(world, "xylophone quartz")["confidence"] == "low"
-    assert "confidence" not in ask(world, "refund policy")
-    assert "confidence" not in ask(world, "xylophone quartz acme")
+def sure(world, *queries, **arguments):
+    """Return which of the questions are answered without a warning."""
+    return [query for query in queries if "confidence" not in ask(world, query, **arguments)]
+
+
+def test_the_evidence_is_weak_where_neither_words_nor_meaning_speak_for_it(world):
+    asked = ("xylophone quartz", "refund policy", "where is the refunds desk")
+    assert sure(world, *asked) == ["refund policy", "where is the refunds desk"]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "named", "weak"),
+    [
+        ([(0.45, 0.0)], False, False),
+        ([(0.44, 0.0)], False, True),
+        ([(0.44, 0.1)], False, False),
+        ([(0.0, 1.0)], False, True),
+        ([(0.2, 1.0)], False, False),
+        ([(0.44, 0.0), (0.0, 1.0)], False, True),  # words and nearness have to be those of one chunk
+        ([(0.9, 0.0)], True, True),
+        ([(0.9, 0.0), (0.2, 1.0)], True, False),
+        ([], False, True),
+    ],
+)
+def test_evidence_is_the_nearness_of_a_chunk_and_the_words_that_it_has(chunks, named, weak):
+    assert fusion.weak(chunks, near=0.45, named=named) is weak
+
+
+def test_fillers_take_part_in_the_ranking_and_are_no_evidence(world):
+    index = world.brain.index
+    view = index.view(Admission(scope=scope_of(ORG, OWNER), day=TODAY))
+    asked = words("what is the marketing budget of Acme")
+    found = legs.lexical(index, view, asked, frozenset(asked) - FILLERS - legs.mentions(index, view, asked).words)
+    places = {view.place(at)[0]: at for at in range(len(view.chunks))}
+    of_budget, of_holidays = places["memory/finance/budget.md"], places["memory/holidays.md"]
+    assert (found.coverage[of_budget], found.coverage[of_holidays]) == (1.0, 0.0)
+    assert found.scores[of_holidays] > 0
+
+
+def test_a_name_is_evidence_for_itself_and_not_for_what_is_asked_about_it(world):
+    asked = ("Acme Corp", "what is Acme?", "xylophone quartz acme", "what does Acme Corp sue about")
+    assert sure(world, *asked, caller=SAM) == ["Acme Corp", "what is Acme?"]
+
+
+def test_a_topic_that_is_denied_is_as_weak_as_one_that_is_unknown(world):
+    asked = ("what is the marketing budget", "the lawsuit of Acme")
+    assert sure(world, *asked) == [*asked]
+    assert sure(world, *asked, caller=SAM) == []
 
 
 # --- time -----------------------------------------------------------------------------------------------------
@@ -521,10 +566,13 @@ def test_only_the_longer_of_two_names_is_mentioned(tmp_path):
     view = world.brain.index.view(Admission(scope=scope_of(ORG, OWNER), day=TODAY))
 
     def named(query):
-        return [view.snapshot.rel_paths[n][24:-3] for n in legs.mentions(world.brain.index, view, words(query))]
+        return [
+            view.snapshot.rel_paths[n][24:-3] for n in legs.mentions(world.brain.index, view, words(query)).versions
+        ]
 
     assert named("what of the North-Star?") == ["north-star"]
     assert named("north star north etoile") == ["north-star", "north", "star"]
+    assert legs.mentions(world.brain.index, view, words("what of the Étoile")).words == {"etoile"}
     world.close()
 
 

@@ -1,12 +1,13 @@
 """Traces are an agent's own, immutable and classified; ratings are one for each answer, and a signal to people."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from falsify.brain.events import AnswerGiven, AnswerRated, TraceLogged
+from falsify.brain.events import AnswerGiven, AnswerRated, OrgAccepted, TraceLogged
 from falsify.brain.guard import Ground
 from falsify.brain.ratings import MAX_COMMENT
 from falsify.brain.traces import MAX_DETAIL, MAX_SUMMARY, MAX_TASK, Entry
@@ -16,6 +17,7 @@ from falsify.errors import RefusedError, UnavailableError
 from falsify.log import canonical
 from surfaces import brain_writes
 from surfaces.brain_writes import keyring, rating_rows, read_trace, trace_rows
+from surfaces.tools.brain_reads import NO_PAGE, read_page
 from surfaces.tools.brain_writes import log_trace, propose_lesson, propose_page, rate_answer
 from tests.brain_writes_world import CLERK, NOBODY, ORG, OWNER, READER, SCRIBE, VERA, WIM, open_brain, record
 
@@ -149,6 +151,23 @@ def test_a_trace_is_read_by_its_agent_and_the_owner(brain):
     assert [row["rel_path"] for row in trace_rows(brain, SCRIBE)] == [path]
     assert trace_rows(brain, READER) == []
     assert read_trace(brain, OWNER, "memory/traces/scribe/2026-01-01-9.md") is None
+
+
+def test_read_page_serves_a_trace_to_its_agent_and_the_owner_and_to_nobody_on_somebodys_behalf(brain):
+    path, other = trace(brain, on_behalf_of="person:vera"), "memory/traces/scribe/2026-01-01-9.md"
+    text = read_trace(brain, SCRIBE, path)
+    read = {OWNER: text, SCRIBE: text, READER: NO_PAGE, CLERK: NO_PAGE, VERA: NO_PAGE, NOBODY: NO_PAGE}
+    assert {caller: read_page(brain, caller, rel_path=path) for caller in read} == read
+    assert {read_page(brain, caller, rel_path=other) for caller in read} == {NO_PAGE}
+    assert {read_page(brain, caller, rel_path=path, on_behalf_of="vera") for caller in read} == {NO_PAGE}
+
+
+def test_a_trace_leaves_through_no_channel_that_serves_only_what_is_public(brain):
+    path = trace(brain)
+    closed = replace(ORG, ceilings={"web": "public"})
+    record(brain, OrgAccepted(org=closed.as_json(), source="memory/org.yaml"))
+    brain.destination = "web"
+    assert read_page(brain, SCRIBE, rel_path=path) == NO_PAGE
 
 
 def test_a_trace_of_ones_own_can_be_cited_and_anothers_cannot(brain):

@@ -168,3 +168,51 @@ def test_a_page_that_holds_no_more_cannot_be_taken(world):
     world.record(page("superseded"))
     with pytest.raises(ConflictError):
         world.take()
+
+
+# --- links ----------------------------------------------------------------------------------------------------------
+
+LINKED = """\
+The [[PX-200]] sensor follows [[follows_from::memory/decisions/Price of 2025.md]].
+
+![[curve.png]] The [[Warranty terms#Length|warranty]] of [[supersedes::Old terms|the old terms]] lasts
+36 months, and `array[[0]]` holds [[Terms#Scope]] too.
+"""
+
+
+def claims_of(world):
+    graph = world.workspace.graph
+    return {n.text: next(iter(n.assertions.values())) for n in graph.nodes.values() if n.kind == "evidence"}
+
+
+@pytest.fixture
+def linked(tmp_path):
+    with opened(tmp_path) as workspace:
+        workspace.ask("What does it cost?")
+        made = World(workspace)
+        made.record(page(body=LINKED))
+        made.take()
+        yield made
+
+
+def test_a_claim_has_the_words_of_a_link_and_the_line_that_it_stands_on(linked):
+    found = {text: said.location.partition("line=")[2].partition("&")[0] for text, said in claims_of(linked).items()}
+    assert found == {
+        "The PX-200 sensor follows Price of 2025.": "6",
+        "The warranty of the old terms lasts 36 months, and array[[0]] holds Terms too.": "8",
+    }
+
+
+def test_a_page_with_links_is_not_read_anew_as_long_as_it_says_the_same(linked):
+    head = linked.workspace.log.head().position
+    assert linked.follow() == []
+    linked.take()
+    assert linked.workspace.log.head().position == head
+
+
+def test_why_tells_that_the_fate_of_a_page_is_the_brains_word_and_nobodys_ruling(world):
+    world.record(page("superseded"))
+    world.follow()
+    (price,) = [n.id for n in world.workspace.graph.nodes.values() if n.text == PRICE]
+    (killer,) = world.workspace.why(price).reasons
+    assert killer.verdict["won_by"] == "the brain says what becomes of its pages"

@@ -1,5 +1,6 @@
 """Research by the command line: a project's life without running anything, what it prints, and what it refuses."""
 
+import errno
 import json
 import shutil
 
@@ -12,6 +13,7 @@ from falsify.join import Finish, succeed_run
 from falsify.workbench import runs
 from falsify.workbench.events import Exhibit
 from surfaces.commands.project import TERMS as TERMS_OF_HELP
+from surfaces.commands.session import whole_file
 from surfaces.research.contract_file import DEFAULTS, TRAINER_METRIC
 from surfaces.workbench import Workbench
 from surfaces.workspace import Workspace
@@ -289,6 +291,16 @@ def test_projects_are_listed_in_a_line_each(falsify, promoted):
         "p2  MANUAL  none       0        0      0/20  What else?",
     ]
     assert [row["id"] for row in told(falsify("project", "list", "--json"))] == ["p1", "p2"]
+
+
+def test_two_projects_do_not_differ_in_case_alone_because_their_folders_might_be_one(falsify, root, project):
+    before = revision(root)
+    code, _, err = falsify("project", "create", "P1", "--objective", "What else?")
+    assert (code, revision(root)) == (errors.ConflictError.exit_code, before)
+    assert err.splitlines() == [
+        "Error: there is a project p1, and P1 differs from it in case alone",
+        "  choose another id: on some systems their folders would be one",
+    ]
 
 
 def test_without_a_project_it_says_how_to_make_one(falsify):
@@ -943,3 +955,62 @@ def test_every_command_of_research_says_what_it_does(falsify):
         assert (code, "Commands:" in out) == (0, True)
     out = falsify("project", "create", "--help")[1]
     assert 'mutable = ["hidden_width=int:[4,64]", "learning_rate"]' in out
+
+
+# --- taking it along, and checking it -------------------------------------------------------------------------
+
+
+def test_an_import_says_how_many_files_of_evidence_stayed_behind_until_they_are_copied(
+    falsify, root, promoted, tmp_path
+):
+    export, other = tmp_path / "log.jsonl", tmp_path / "other"
+    falsify("export", str(export))
+    files = len({each["sha256"] for n in ("N-1", "N-2") for each in evidence_of(falsify, n)})
+    assert cli.run(["init", str(other)]) == 0
+    assert told(falsify("-w", str(other), "import", str(export), "--json"))["missing_files"] == files
+    code, out, _ = falsify("-w", str(other), "verify", "--json")
+    assert (code, [part["check"] for part in json.loads(out) if part["faults"]]) == (1, ["artifacts"])
+    shutil.copytree(root / ".falsify" / "artifacts", other / ".falsify" / "artifacts")
+    assert falsify("-w", str(other), "verify")[0] == 0
+
+
+def evidence_of(falsify, node_id):
+    return told(falsify("evidence", "list", node_id, "--json"))["result"]["evidence"]
+
+
+def full_disk(*_arguments, **_options):
+    """Yield something, and then fail as a full disk does."""
+    yield b"{}"
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_an_export_that_does_not_fit_leaves_no_half_of_it(falsify, project, tmp_path, monkeypatch):
+    monkeypatch.setattr("falsify.transfer.export_log", full_disk)
+    file = tmp_path / "log.jsonl"
+    code, _, err = falsify("export", str(file))
+    assert (code, err) == (
+        errors.UnavailableError.exit_code,
+        f"Error: {file} cannot be written: No space left on device\n  name another file\n",
+    )
+    assert not file.exists()
+
+
+def test_a_file_that_cannot_be_opened_is_left_as_it_is(falsify, project, tmp_path):
+    folder = tmp_path / "taken"
+    folder.mkdir()
+    code, _, err = falsify("export", str(folder))
+    assert (code, folder.is_dir(), "cannot be written" in err) == (errors.UnavailableError.exit_code, True, True)
+
+
+def test_what_is_written_in_part_is_gone_again(tmp_path):
+    file = tmp_path / "evidence"
+    with pytest.raises(OSError, match="No space left"), whole_file(file, "xb") as out:
+        out.writelines(full_disk())
+    assert not file.exists()
+
+
+def test_checking_says_which_projects_it_did_not_look_at(falsify, measured):
+    assert falsify("verify")[2] == ""
+    falsify("--project", "p2", "question", "What else?")
+    assert falsify("verify")[2] == "not looked at: the projects p2; `falsify --project ID verify` checks one\n"
+    assert falsify("verify", "--json")[2] == ""

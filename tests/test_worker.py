@@ -702,7 +702,22 @@ def test_a_worker_that_is_asked_to_end_fails_what_goes_on_and_ends(tmp_path, num
     until(lambda: (tmp_path / "R-1").exists() and (tmp_path / "R-1").read_text())
     worker.send_signal(number)
     told, _ = worker.communicate(timeout=30)
-    assert (worker.returncode, told) == (code, "1 runs ended: 0 succeeded, 1 failed, 0 cancelled\n")
+    assert (worker.returncode, told) == (code, "1 run ended: 0 succeeded, 1 failed, 0 cancelled\n")
+    assert (lab.project.runs["R-1"].note, lab.project.nodes["N-1"].status) == ("the worker was stopped", "REPAIRABLE")
+    assert not lives(int((tmp_path / "R-1").read_text()))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_who_waits_for_a_run_and_is_asked_to_end_leaves_none_behind(tmp_path, number):
+    lab = Lab(tmp_path, f"(Path({str(tmp_path)!r}) / run).write_text(str(os.getpid()))\n" + FOREVER)
+    (tmp_path / "falsify.toml").write_text("[executor.script]\nargv = ['{python}', 'experiment.py']\n")
+    words = [sys.executable, "-m", "cli", "-w", str(tmp_path), "--project", "p1", "run", "start", "N-1", "--wait"]
+    environ = {**os.environ, "PYTHONPATH": PATHS}
+    waiting = subprocess.Popen(words, env=environ, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    until(lambda: (tmp_path / "R-1").exists() and (tmp_path / "R-1").read_text())
+    waiting.send_signal(number)
+    _, err = waiting.communicate(timeout=30)
+    assert (waiting.returncode, err.strip()) == (130, "interrupted; nothing is half-written")
     assert (lab.project.runs["R-1"].note, lab.project.nodes["N-1"].status) == ("the worker was stopped", "REPAIRABLE")
     assert not lives(int((tmp_path / "R-1").read_text()))
 

@@ -112,12 +112,11 @@ def find(
 ) -> Found | None:
     """Return the sentences that answer what was asked, more of them if `broad`, or None where nothing does.
 
-    Where the evidence is `weak`, a sentence has to be as near as the embedder's threshold to count at all. Raises
-    UnavailableError if the embedder cannot be used.
+    Where the evidence is `weak`, nothing does. Raises UnavailableError if the embedder cannot be used.
     """
+    if weak:  # a sentence would still be found, near by its page's title: "Order by e-mail" to a question of credit
+        return None
     ranked = _scored(asked, extracts, embedder, guidance=guidance)
-    if weak:
-        ranked = [each for each in ranked if each.cosine >= 1 - embedder.threshold]
     holding = [each for each in ranked if extracts[each.place].holds]
     chosen = tuple(_distinct(holding or ranked, *(BROAD if broad else NARROW)))
     return Found(extracts, chosen) if chosen else None

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from falsify.brain.injection import injections
 from falsify.brain.likeness import NEAR, SAME, closest, normal, tells_the_same
-from falsify.brain.org import Org
+from falsify.brain.org import GENERAL, Org
 from falsify.brain.page import Page
 from falsify.brain.privacy import Classifier, RuleClassifier, personal
 from falsify.brain.scope import area_of, may_write, readable
@@ -134,7 +134,11 @@ def _told(rule: Rule, draft: Draft, ground: Ground) -> list[str]:
 
 
 def _scope(draft: Draft, ground: Ground) -> Iterator[str]:
-    if not may_write(ground.org, draft.caller, draft.department, area_of(draft.type, "")):
+    # A grant of an area reaches into every department: one that there is not has to be refused as a denied one is.
+    known = {GENERAL, *(each.slug for each in ground.org.departments)}
+    if draft.department not in known or not may_write(
+        ground.org, draft.caller, draft.department, area_of(draft.type, "")
+    ):
         yield "you have no permission to write there"
 
 

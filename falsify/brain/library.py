@@ -3,7 +3,7 @@
 Of a page all versions are kept, each with when it became known, so that any date can be asked for.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -124,6 +124,32 @@ def as_of(library: Library, known_at: str) -> Iterator[Version]:
         known = [v for v in library.pages[rel_path] if v.known_at <= known_at]
         if known and known[-1].text is not None:
             yield known[-1]
+
+
+Moves = Mapping[tuple[str, int], str]
+"""Where a page went, by the path that it left and the position of the record of that."""
+
+
+def moves(library: Library) -> Moves:
+    """Return all moves that there were."""
+    every = (v for past in library.pages.values() for v in past if v.moved_from and v.text is not None)
+    return {(v.moved_from, v.position): v.rel_path for v in every}
+
+
+def heirs(library: Library, version: Version, moved: Moves) -> list[Version]:
+    """Return the versions that say where an earlier one belongs today: who may not see them all does not see it.
+
+    They are the last text at its path and, where the page was moved on, the last text at each path that it went to.
+    """
+    found: dict[str, Version] = {}
+    rel_path, after = version.rel_path, (version.known_at, version.position)
+    while rel_path and rel_path not in found:
+        past = library.pages[rel_path]
+        found[rel_path] = next(each for each in reversed(past) if each.text is not None)
+        ends = ((v.known_at, v.position) for v in past if v.text is None and (v.known_at, v.position) > after)
+        after = next(ends, after)
+        rel_path = moved.get((rel_path, after[1]), "")
+    return list(found.values())
 
 
 def _decide(library: Library, proposal_id: str, status: str, decided_by: str, note: str) -> None:

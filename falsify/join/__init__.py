@@ -1,6 +1,6 @@
 """What a run, a decision or a page means for beliefs: the only package that knows two contexts."""
 
-from falsify.join.pages import PAGES, Fate, follow_page
+from falsify.join.pages import BRAIN, PAGES, Fate, follow_page
 from falsify.join.research import (
     CITED,
     PRIOR,
@@ -18,6 +18,7 @@ from falsify.join.research import (
 )
 
 __all__ = [
+    "BRAIN",
     "CITED",
     "PAGES",
     "PRIOR",

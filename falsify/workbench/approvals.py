@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
@@ -19,7 +20,24 @@ from falsify.workbench.nodes import parent_of
 from falsify.workbench.project import Approval, Project
 from falsify.workbench.runs import budget
 
-Facts = Callable[[Project, Mapping[str, Any], frozenset[str]], list[Fact]]
+StateOf = Callable[[str], str]
+"""Says which truth-state the belief has that a name stands for: `absent` for none, `ambiguous` for several."""
+
+
+def absent(_name: str) -> str:
+    """Return the state of a belief where there are none."""
+    return "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class Believed:
+    """What a request asks of the beliefs: which frozen nodes' measurements are refuted, and the state of a belief."""
+
+    unsound: frozenset[str] = frozenset()
+    state: StateOf = absent
+
+
+Facts = Callable[[Project, Mapping[str, Any], Believed], list[Fact]]
 
 
 def digest(tool: str, arguments: Mapping[str, Any]) -> str:
@@ -36,6 +54,7 @@ def request(
     reason: str,
     effects: tuple[str, ...],
     unsound: frozenset[str] = frozenset(),
+    state: StateOf = absent,
 ) -> ApprovalRequested:
     """Return the request; its id is made of the project, the revision and what is asked for."""
     asked = digest(tool, arguments)
@@ -48,7 +67,7 @@ def request(
         asked_by=caller,
         reason=reason,
         asked_at=project.revision,
-        facts=facts(project, tool, arguments, unsound),
+        facts=facts(project, tool, arguments, unsound, state),
         effects=effects,
     )
 
@@ -68,21 +87,28 @@ def reject(project: Project, approval_id: str, *, reason: str, caller: str) -> l
     return [ApprovalRejected(approval_id=approval_id, rejected_by=caller, reason=reason)]
 
 
-def broken(project: Project, approval: Approval, unsound: frozenset[str] = frozenset()) -> list[str]:
+def broken(
+    project: Project, approval: Approval, unsound: frozenset[str] = frozenset(), state: StateOf = absent
+) -> list[str]:
     """Return what the request relied on and is not so any more, a sentence each."""
-    now = {f.about: f.value for f in facts(project, approval.request.tool, approval.request.arguments, unsound)}
+    asked = approval.request
+    now = {f.about: f.value for f in facts(project, asked.tool, asked.arguments, unsound, state)}
     return [
         f"{fact.about} {now.get(fact.about, 'unknown')} now, and was {fact.value} when it was asked for"
-        for fact in approval.request.facts
+        for fact in asked.facts
         if now.get(fact.about) != fact.value
     ]
 
 
 def facts(
-    project: Project, tool: str, arguments: Mapping[str, Any], unsound: frozenset[str] = frozenset()
+    project: Project,
+    tool: str,
+    arguments: Mapping[str, Any],
+    unsound: frozenset[str] = frozenset(),
+    state: StateOf = absent,
 ) -> tuple[Fact, ...]:
     """Return what a command relies on, as it is now."""
-    return tuple(RELIES_ON[tool](project, arguments, unsound))
+    return tuple(RELIES_ON[tool](project, arguments, Believed(unsound, state)))
 
 
 def pending(project: Project, approval_id: str) -> Approval:
@@ -113,15 +139,15 @@ def approval_of(project: Project, approval_id: str) -> Approval:
     return approval
 
 
-def _creating(project: Project, _arguments: Mapping[str, Any], _unsound: frozenset[str]) -> list[Fact]:
+def _creating(project: Project, _arguments: Mapping[str, Any], _believed: Believed) -> list[Fact]:
     return [Fact(about="the project is", value=project.id)]
 
 
-def _claiming(project: Project, arguments: Mapping[str, Any], _unsound: frozenset[str]) -> list[Fact]:
+def _claiming(project: Project, arguments: Mapping[str, Any], _believed: Believed) -> list[Fact]:
     return [_ticket(project, arguments)]
 
 
-def _materializing(project: Project, arguments: Mapping[str, Any], _unsound: frozenset[str]) -> list[Fact]:
+def _materializing(project: Project, arguments: Mapping[str, Any], _believed: Believed) -> list[Fact]:
     ticket = project.tickets.get(arguments["ticket_id"])
     round_id = arguments.get("round_id", "")
     if ticket is None or (round_id and round_id not in project.rounds):
@@ -136,7 +162,7 @@ def _materializing(project: Project, arguments: Mapping[str, Any], _unsound: fro
     ]
 
 
-def _starting(project: Project, arguments: Mapping[str, Any], _unsound: frozenset[str]) -> list[Fact]:
+def _starting(project: Project, arguments: Mapping[str, Any], _believed: Believed) -> list[Fact]:
     left = budget(project)
     admitted = left.runs_left >= 1 and left.seconds_left >= 1
     return [
@@ -145,19 +171,33 @@ def _starting(project: Project, arguments: Mapping[str, Any], _unsound: frozense
     ]
 
 
-def _cancelling(project: Project, arguments: Mapping[str, Any], _unsound: frozenset[str]) -> list[Fact]:
+def _cancelling(project: Project, arguments: Mapping[str, Any], _believed: Believed) -> list[Fact]:
     run = project.runs.get(arguments["run_id"])
     return [Fact(about=f"run {arguments['run_id']} is", value="active" if run and run.active else "over")]
 
 
-def _deciding(project: Project, arguments: Mapping[str, Any], unsound: frozenset[str]) -> list[Fact]:
-    node_id = arguments["node_id"]
+def _deciding(project: Project, arguments: Mapping[str, Any], believed: Believed) -> list[Fact]:
+    node_id, unsound = arguments["node_id"], believed.unsound
     return [
         _node(project, arguments),
         Fact(about="the incumbent is", value=project.incumbent),
         Fact(about=f"the measurement of {node_id} is", value="refuted" if node_id in unsound else "standing"),
         Fact(about="the incumbent's measurement is", value="refuted" if project.incumbent in unsound else "standing"),
     ]
+
+
+def _recording(project: Project, arguments: Mapping[str, Any], believed: Believed) -> list[Fact]:
+    """Whatever else was recorded since, a claim still bears on the question that it was made under."""
+    named = arguments.get("question_id", "")
+    if not named:
+        return [Fact(about="the project is", value=project.id)]
+    known = "absent" if believed.state(named) in {"absent", "ambiguous"} else "there"
+    return [Fact(about=f"question {named} is", value=known)]
+
+
+def _retracting(_project: Project, arguments: Mapping[str, Any], believed: Believed) -> list[Fact]:
+    named = arguments["evidence_id"]
+    return [Fact(about=f"evidence {named} is", value=believed.state(named))]
 
 
 def _ticket(project: Project, arguments: Mapping[str, Any]) -> Fact:
@@ -177,5 +217,8 @@ RELIES_ON: Final[Mapping[str, Facts]] = {
     "falsify.run.start": _starting,
     "falsify.run.cancel": _cancelling,
     "falsify.decision.commit": _deciding,
+    "falsify.belief.record": _recording,
+    "falsify.belief.revise": _recording,
+    "falsify.belief.retract": _retracting,
 }
 """What must still hold when a request is approved; other changes to the project do not spoil it."""

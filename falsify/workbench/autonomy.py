@@ -22,6 +22,9 @@ GATES: Final[Mapping[str, tuple[Gate, Gate, Gate]]] = {
     "falsify.run.cancel":                  (ASK,     ASK,     ASK),
     "falsify.decision.commit":             (EXECUTE, EXECUTE, EXECUTE),
     "falsify.decision.commit:PROMOTE":     (ASK,     ASK,     EXECUTE),
+    "falsify.belief.record":               (ASK,     EXECUTE, EXECUTE),
+    "falsify.belief.revise":               (ASK,     ASK,     EXECUTE),
+    "falsify.belief.retract":              (ASK,     ASK,     EXECUTE),
 }  # fmt: skip
 
 

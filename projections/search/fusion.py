@@ -25,8 +25,16 @@ The lifecycle tier (`TIERS`) sorts first: what holds, or is about to (draft), co
 that before what is archived. Then the score decides, then path, then ordinal. Of one page at most `PER_PAGE` chunks are
 ranked. What is archived or has expired takes no part unless it is asked for.
 
-Confidence is low where the nearest ranked chunk is farther than the embedder's threshold + `WEAK_MARGIN`, no ranked
-chunk has words that carry `WEAK_COVERAGE` of the weight (idf) of the question's, and no name was said.
+Confidence is low where no ranked chunk is evidence enough. Nearness and words count together, of the same chunk:
+
+    evidence = cosine + WEAK_WORDS * near * coverage
+    near     = 1 - the embedder's threshold, and what the evidence of a chunk has to reach
+    coverage = the weight (idf, over what the call may see) of the question's words that the chunk has, as a share
+
+Fillers (fillers.py: "which", "do we have", "le") have no weight, nor do the names that the question says: whoever asks
+for the salary of somebody is not told more surely for the somebody. A word that nothing has weighs most. Where a name
+was said, chunks without any other word of the question are no evidence, since the name alone makes them near; where
+nothing but a name was said, its page is evidence enough.
 """
 
 import math
@@ -35,21 +43,20 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-RRF_K: Final = 60
+RRF_K: Final = 2
 LEG_DEPTH: Final = 60
 PER_PAGE: Final = 3
 BM25_K1: Final = 1.2
 BM25_B: Final = 0.75
 FIELDS: Final = (3, 2, 1)
-TITLE_WEIGHT: Final = 0.25
-VERIFIED: Final = 1.15
+TITLE_WEIGHT: Final = 0.05
+VERIFIED: Final = 1.03
 HALF_LIFE_DAYS: Final = 365
-RECENCY_FLOOR: Final = 0.8
-GRAPH_WEIGHT: Final = 0.04
-GRAPH_MAX: Final = 1.2
+RECENCY_FLOOR: Final = 0.97
+GRAPH_WEIGHT: Final = 0.005
+GRAPH_MAX: Final = 1.03
 TIERS: Final[Mapping[str, int]] = {"active": 0, "draft": 0, "superseded": 1, "archived": 2}
-WEAK_MARGIN: Final = 0.10
-WEAK_COVERAGE: Final = 0.5
+WEAK_WORDS: Final = 0.65
 
 LEGS: Final = ("vector", "fts", "entity", "relational")
 """The legs, as `explain` calls them."""
@@ -120,6 +127,10 @@ def graph_boost(linking: int) -> float:
     return min(GRAPH_MAX, 1 + GRAPH_WEIGHT * math.log2(1 + linking))
 
 
-def weak(*, nearest: float, coverage: float, named: bool, threshold: float) -> bool:
-    """Return whether the evidence is weak; `nearest` is the greatest cosine, `threshold` the embedder's distance."""
-    return nearest < 1 - threshold - WEAK_MARGIN and coverage < WEAK_COVERAGE and not named
+def weak(chunks: Iterable[tuple[float, float]], *, near: float, named: bool) -> bool:
+    """Return whether none of the chunks (cosine, coverage) is evidence enough; `named` says that a name was said."""
+    return not any(
+        round(cosine + WEAK_WORDS * near * coverage, 6) >= round(near, 6)
+        for cosine, coverage in chunks
+        if coverage or not named
+    )

@@ -2,7 +2,7 @@
 
 import math
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,14 +26,17 @@ _GATHERED: Final = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Lexical:
-    """BM25 of every admitted chunk, and the share of the question's weight that its words carry."""
+    """BM25 of every admitted chunk, and the share that it has of the weight of the words that tell something."""
 
     scores: Scores
     coverage: Scores
 
 
-def lexical(search: SearchIndex, view: View, terms: Sequence[str]) -> Lexical:
-    """Score the admitted chunks by the words; the statistics are those of the admitted chunks alone."""
+def lexical(search: SearchIndex, view: View, terms: Sequence[str], telling: Collection[str] = ()) -> Lexical:
+    """Score the admitted chunks by the words; the statistics are those of the admitted chunks alone.
+
+    `telling` are those of the words whose coverage is asked for.
+    """
     copies, lengths = view.copies, view.snapshot.lengths
     count = len(view.chunks)
     scores = np.zeros(len(copies))
@@ -45,10 +48,11 @@ def lexical(search: SearchIndex, view: View, terms: Sequence[str]) -> Lexical:
         passages, often = _seen(view, *known[term]) if term in known else (np.empty(0, np.int64),) * 2
         having = int(copies[passages].sum())
         rarity = math.log(1 + (count - having + 0.5) / (having + 0.5))
-        total += rarity
         share = BM25_K1 * (1 - BM25_B + BM25_B * lengths[passages] / max(mean, 1.0))
         scores[passages] += rarity * often * (BM25_K1 + 1) / (often + share)
-        carried[passages] += rarity
+        if term in telling:
+            total += rarity
+            carried[passages] += rarity
     places = view.passages()
     return Lexical(scores[places], carried[places] / total if total else carried[places])
 
@@ -106,7 +110,15 @@ def ranked(view: View, places: Numbers, scores: Scores) -> Numbers:
 # --- entities and links ---------------------------------------------------------------------------------------
 
 
-def mentions(search: SearchIndex, view: View, asked: Sequence[str]) -> list[int]:
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """The pages (versions) that a question names, and the words of it that are their names."""
+
+    versions: Sequence[int] = ()
+    words: frozenset[str] = frozenset()
+
+
+def mentions(search: SearchIndex, view: View, asked: Sequence[str]) -> Mentions:
     """Return the admitted entity and glossary pages that the question names: longer names first, then by path.
 
     A name within a longer one that was found is no mention of its own.
@@ -114,11 +126,13 @@ def mentions(search: SearchIndex, view: View, asked: Sequence[str]) -> list[int]
     found = _by_name(search, view, list(dict.fromkeys(runs(asked))))
     left = f" {' '.join(asked)} "
     versions: list[int] = []
+    said: set[str] = set()
     for name in runs(asked):
         if name in found and f" {name} " in left:
             left = left.replace(f" {name} ", " | ")
             versions += sorted(found.pop(name), key=view.snapshot.rel_paths.__getitem__)
-    return list(dict.fromkeys(versions))
+            said.update(name.split())
+    return Mentions(list(dict.fromkeys(versions)), frozenset(said))
 
 
 def _by_name(search: SearchIndex, view: View, names: Sequence[str]) -> dict[str, list[int]]:

@@ -9,6 +9,7 @@ import numpy as np
 import orjson
 
 from projections.search import fusion, legs
+from projections.search.fillers import FILLERS
 from projections.search.index import Row, SearchIndex
 from projections.search.view import Admission, View
 from projections.search.words import words
@@ -113,7 +114,7 @@ def search(index: SearchIndex, question: str, admission: Admission) -> Ranking:
         "candidates": len(found.ranks),
         "ranked": len(hits),
     }
-    return Ranking(hits=hits, weak=found.weak(index.embedder.threshold), counts=counts, view=view)
+    return Ranking(hits=hits, weak=found.weak(1 - index.embedder.threshold), counts=counts, view=view)
 
 
 def neighbours(index: SearchIndex, ranking: Ranking, hits: Sequence[Hit]) -> list[list[Row]]:
@@ -138,44 +139,53 @@ def withheld(index: SearchIndex, admission: Admission) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """What the legs found: chunks by their place in the view, their ranks, and the scores of all that has a rank."""
+    """What the legs found: chunks by their place in the view, their ranks, and the scores of all that has a rank.
+
+    `telling` are the words of the question that are neither fillers nor a name that it says.
+    """
 
     terms: Sequence[str]
-    named: Sequence[int]
+    telling: frozenset[str]
+    named: bool
     legs: Mapping[str, Sequence[int]]
     ranks: Mapping[int, Mapping[str, int]]
     cosine: Mapping[int, float]
     bm25: Mapping[int, float]
-    coverage: float
+    coverage: Mapping[int, float]
 
-    def weak(self, threshold: float) -> bool:
-        nearest = max(self.cosine.values())
-        return fusion.weak(nearest=nearest, coverage=self.coverage, named=bool(self.named), threshold=threshold)
+    def weak(self, near: float) -> bool:
+        """Return whether the evidence is; `near` is the cosine from which on two texts are about the same."""
+        if self.named and not self.telling:
+            return False
+        chunks = ((self.cosine[place], self.coverage[place]) for place in self.ranks)
+        return fusion.weak(chunks, near=near, named=self.named)
 
 
 def _found(index: SearchIndex, view: View, question: str) -> _Found:
     asked = words(question)
     terms = list(dict.fromkeys(asked))[:MOST_WORDS]
     query = index.embedder.embed([question])[0]
-    lexical = legs.lexical(index, view, terms)
     named = legs.mentions(index, view, asked)
+    telling = frozenset(terms) - FILLERS - named.words
+    lexical = legs.lexical(index, view, terms, telling)
     ranked = {
         "vector": legs.nearest(view, query).tolist(),
         "fts": legs.best(view, lexical.scores).tolist(),
-        "entity": legs.chunks_of(view, named, query).tolist(),
-        "relational": legs.related(index, view, named, query).tolist(),
+        "entity": legs.chunks_of(view, named.versions, query).tolist(),
+        "relational": legs.related(index, view, named.versions, query).tolist(),
     }
     ranks = fusion.reciprocal_ranks(ranked)
     places = np.array(sorted(ranks), dtype=np.int64)
     cosines = legs.cosines(view, query, places)
     return _Found(
         terms=terms,
-        named=named,
+        telling=telling,
+        named=bool(named.versions),
         legs=ranked,
         ranks=ranks,
         cosine=dict(zip(places.tolist(), cosines.tolist(), strict=True)),
         bm25=dict(zip(places.tolist(), lexical.scores[places].round(6).tolist(), strict=True)),
-        coverage=float(lexical.coverage[places].max()),
+        coverage=dict(zip(places.tolist(), lexical.coverage[places].round(6).tolist(), strict=True)),
     )
 
 

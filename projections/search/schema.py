@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-LAYOUT: Final = 2
+LAYOUT: Final = 3
 """Changes with what is written here, or with how it is made; an index of another layout is made anew."""
 
 BLOCK: Final = 4096
@@ -45,6 +45,9 @@ CREATE TABLE IF NOT EXISTS link (
     tail TEXT NOT NULL, version INTEGER NOT NULL, target TEXT NOT NULL,
     PRIMARY KEY (tail, version, target)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS link_of ON link (version);
+CREATE TABLE IF NOT EXISTS heir (
+    version INTEGER NOT NULL, rel_path TEXT NOT NULL, position INTEGER NOT NULL,
+    PRIMARY KEY (version, rel_path, position)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS checkpoint (
     only INTEGER PRIMARY KEY CHECK (only = 1), layout INTEGER NOT NULL, generation INTEGER NOT NULL,
     position INTEGER NOT NULL, departments TEXT NOT NULL, embedder TEXT NOT NULL, embedded INTEGER NOT NULL);
@@ -56,7 +59,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS literal USING fts5 (
 """
 """Which version holds which three characters in a row, case folded: what a literal is looked for by."""
 
-CONTENT: Final = ("version", "passage", "chunk", "posting", "name", "mention", "link")
+CONTENT: Final = ("version", "passage", "chunk", "posting", "name", "mention", "link", "heir")
 """The tables that an index is compared by; `checkpoint` says besides how often it was written."""
 
 _NOTHING: Final = {"layout": 0, "generation": 0, "position": 0, "departments": "[]", "embedder": "", "embedded": 0}

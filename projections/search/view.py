@@ -46,7 +46,20 @@ class Admission:
 
         They are two because a scope is asked about again and again, each time with another date.
         """
-        return self.scope.where(), self._filters()
+        return self._placed() if self.past else self.scope.where(), self._filters()
+
+    def _placed(self) -> Condition:
+        """Return that the scope admits a version as it was, and all that say where it belongs today.
+
+        A version of today that is not there could not be read, so nobody knows where it belongs.
+        """
+        then, told = self.scope.where()
+        now, told_now = self.scope.where("today")
+        return (
+            f"{then} AND NOT EXISTS (SELECT 1 FROM heir LEFT JOIN version AS today "  # noqa: S608  # the scope's
+            "ON today.rel_path = heir.rel_path AND today.position = heir.position "
+            f"WHERE heir.version = version.id AND NOT coalesce({now}, 0))"
+        ), (*told, *told_now)
 
     def _filters(self) -> Condition:
         moment = f"{self.day}T23:59:59Z"

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
-from falsify.brain.library import Library, Version
+from falsify.brain.library import Library, Version, heirs, moves
 from falsify.brain.page import Page, read_page
 from falsify.brain.scope import readable
 from falsify.errors import InvalidInputError
@@ -20,6 +20,10 @@ from projections.search.words import name_key, tail, words
 
 MENTIONED: Final = frozenset({"entity", "glossary"})
 """The types of pages that are found by their names in a question."""
+
+
+_DISINHERIT: Final = "DELETE FROM heir WHERE version IN (SELECT id FROM version WHERE rel_path = ?)"
+_INHERIT: Final = "INSERT INTO heir SELECT id, ?, ? FROM version WHERE rel_path = ? AND position = ?"
 
 
 class Writer:
@@ -49,6 +53,25 @@ class Writer:
             self._connection.executemany(
                 "UPDATE version SET known_to = ? WHERE rel_path = ? AND position = ?", _ends(library.pages[rel_path])
             )
+
+        self._inherit(library, {version.rel_path for version in versions})
+
+    def _inherit(self, library: Library, changed: set[str]) -> None:
+        """Write anew what says where the earlier versions at these paths belong today, and at those moved to them."""
+        moved, known, left = moves(library), set[str](), changed
+        while left:
+            known |= left
+            left = {v.moved_from for path in left for v in library.pages.get(path, ()) if v.moved_from} - known
+        for path in sorted(known):
+            found = [
+                (heir.rel_path, heir.position, path, version.position)
+                for version in library.pages.get(path, ())
+                if version.text is not None
+                for heir in heirs(library, version, moved)
+                if heir is not version
+            ]
+            self._connection.execute(_DISINHERIT, (path,))
+            self._connection.executemany(_INHERIT, found)
 
     def _write(self, version: Version, page: Page) -> None:
         number, self._version = self._version, self._version + 1

@@ -54,6 +54,7 @@ def show(session: Session, name: str) -> None:
 @research
 def approve(session: Session, name: str, note: str) -> int:
     """Carry out what was asked for, once; if something it relied on has changed, it is a conflict and stays pending."""
+    from surfaces.commands.brain.evidence import tell_followed
     from surfaces.lines.requests import approval_changes
     from surfaces.tools.catalogue import work_of
 
@@ -62,7 +63,10 @@ def approve(session: Session, name: str, note: str) -> int:
         from surfaces.workbench import Answer
 
         if isinstance(item, Proposed):
-            return Answer(item.approve(actor, note))
+            answer = Answer(item.approve(actor, note))
+            if item.lands_a_page:
+                tell_followed(item.brain.workspace, item.brain)
+            return answer
         return item.workbench.approve(item.id, caller=actor, note=note, work_of=work_of)
 
     return _answer(session, name, carry_out, to="approve anything", words=note, before=approval_changes)

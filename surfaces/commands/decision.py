@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from surfaces.commands.session import Session, research, tool_input, writes
+from surfaces.commands.session import Session, at_a_point, research, tool_input, writes
 
 VERDICTS = ("IMPROVED", "REGRESSED", "NEUTRAL", "INCONCLUSIVE")
 ACTIONS = ("PROMOTE", "KEEP_FROZEN", "DISCARD", "REPRODUCE", "REQUEST_MORE_EVIDENCE")
@@ -19,26 +19,28 @@ def decision() -> None:
 
 
 @decision.command("list")
+@at_a_point
 @research
-def list_(session: Session) -> None:
+def list_(session: Session, **when: Any) -> None:
     """List the decisions in order, each with its truth-state."""
     from surfaces.lines.research import decision_list
     from surfaces.tools.research_rows import decision_row
 
-    with session.workbench() as workbench:
+    with session.workbench(**when) as workbench:
         sight = workbench.sight(workbench.workspace.settings.actor)
         session.show([decision_row(sight, each) for each in sight.project.decisions], decision_list)
 
 
 @decision.command()
 @click.argument("decision_id", metavar="DECISION")
+@at_a_point
 @research
-def show(session: Session, decision_id: str) -> None:
+def show(session: Session, decision_id: str, **when: Any) -> None:
     """Show one decision: the numbers, the rationale, what it rests on and whether that stands."""
     from surfaces.lines.research import decision as lines
     from surfaces.tools.research_rows import decision_row
 
-    with session.workbench() as workbench:
+    with session.workbench(**when) as workbench:
         sight = workbench.sight(workbench.workspace.settings.actor)
         session.show(decision_row(sight, decision_id), lines)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from surfaces.commands.session import Session, note, research, writes
+from surfaces.commands.session import Session, at_a_point, note, point, research, whole_file, writes
 
 if TYPE_CHECKING:
     from falsify.artifacts import ArtifactStore
@@ -31,12 +31,13 @@ def evidence() -> None:
 @click.option("--preview", "include_preview", is_flag=True, help="Show how each begins.")
 @click.option("--limit", type=click.IntRange(1, 50), default=50, show_default=True, help="How many at the most.")
 @click.option("--cursor", help="Go on where a page ended.")
+@at_a_point
 @research
 def list_(session: Session, kind: tuple[str, ...], **wanted: Any) -> int:
     """List the evidence of a node in the order in which it was attached."""
     from surfaces.lines.research import exhibit_page
 
-    with session.workbench() as workbench:
+    with session.workbench(**point(wanted)) as workbench:
         return session.read(workbench, "falsify.evidence.list", exhibit_page, kind=list(kind), **wanted)
 
 
@@ -138,7 +139,7 @@ def _write(out: Path, content: bytes) -> None:
         sys.stdout.flush()
         return
     try:
-        with out.open("xb") as file:
+        with whole_file(out, "xb") as file:
             file.write(content)
     except OSError as error:
         raise InvalidInputError(f"{out} cannot be written: {error.strerror}", hint="name a new file") from error

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from surfaces.commands.session import Session, research, writes
+from surfaces.commands.session import Session, at_a_point, point, research, writes
 from surfaces.commands.ticket import UNSAID
 
 STATUSES = ("DRAFT", "IMPLEMENTING", "READY", "RUNNING", "REPAIRABLE", "FROZEN", "BLOCKED")
@@ -25,24 +25,26 @@ def node() -> None:
 @click.option("--status", multiple=True, type=click.Choice(STATUSES), help="Only these; repeatable.")
 @click.option("--limit", "max_nodes", type=click.IntRange(1, 500), help="How many at the most.  [100]")
 @click.option("--cursor", help="Go on where a page ended.")
+@at_a_point
 @research
 def list_(session: Session, status: tuple[str, ...], **wanted: Any) -> int:
     """List nodes, the baseline first, then what was made of it, generation by generation."""
     from surfaces.lines.research import node_page
 
-    with session.workbench() as workbench:
+    with session.workbench(**point(wanted)) as workbench:
         return session.read(workbench, "falsify.graph.get", node_page, status=list(status), **wanted)
 
 
 @node.command()
 @click.argument("node_id", metavar="NODE")
+@at_a_point
 @research
-def show(session: Session, node_id: str) -> None:
+def show(session: Session, node_id: str, **when: Any) -> None:
     """Show one node: its configuration, what it measured, its runs and its evidence."""
     from surfaces.lines.research import node as lines
     from surfaces.tools.research_rows import node_row
 
-    with session.workbench() as workbench:
+    with session.workbench(**when) as workbench:
         session.show(node_row(workbench.sight(workbench.workspace.settings.actor), node_id), lines)
 
 
@@ -51,6 +53,7 @@ def show(session: Session, node_id: str) -> None:
 @click.argument("other_id", metavar="[OTHER]", required=False)
 @click.option("--against", type=click.Choice(["parent", "baseline", "incumbent"]), help="Or one of these.  [incumbent]")
 @click.option("--metric", help="Another metric than that of the contract.")
+@at_a_point
 @research
 def compare(session: Session, node_id: str, other_id: str | None, **how: Any) -> int:
     """Hold a node against another: both values, the difference and whether it counts, the keys that differ.
@@ -59,7 +62,7 @@ def compare(session: Session, node_id: str, other_id: str | None, **how: Any) ->
     """
     from surfaces.lines.research import comparison
 
-    with session.workbench() as workbench:
+    with session.workbench(**point(how)) as workbench:
         return session.read(
             workbench, "falsify.node.compare", comparison, node_id=node_id, against_node_id=other_id, **how
         )

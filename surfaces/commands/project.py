@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from surfaces.commands.session import Session, note, project_named, research, writes
+from surfaces.commands.session import Session, at_a_point, note, project_named, research, writes
 
 if TYPE_CHECKING:
     from falsify.workbench.events import Contract
@@ -129,6 +129,7 @@ def create(
             terms=_contract(workspace, terms, assignments, parent.contract if parent else None),
             parent=terms.parent or "",
         )
+        _check_case(workspace, terms.id)
         workbench = Workbench(workspace, project_named(terms.id), new=True)
         return session.perform(workbench, work, created, key=key, dry_run=dry_run)
 
@@ -148,13 +149,17 @@ def list_(session: Session) -> None:
 
 @project.command()
 @click.argument("project_name", metavar="[ID]", required=False)
+@at_a_point
 @research
-def show(session: Session, project_name: str | None) -> int:
-    """Show where a project stands: contract, baseline and incumbent, budget, queue, and what happened lately."""
+def show(session: Session, project_name: str | None, **when: Any) -> int:
+    """Show where a project stands: contract, baseline and incumbent, budget, queue, and what happened lately.
+
+    With --epoch, --position or --as-of where it stood then, by the same projection over that prefix of the log.
+    """
     from surfaces.lines.project import project as lines
 
     session.project = project_name or session.project
-    with session.workbench() as workbench:
+    with session.workbench(**when) as workbench:
         return session.read(workbench, "falsify.project.get_state", lines, warn=False)
 
 
@@ -273,6 +278,20 @@ def _check_unchanged(workbench: "Workbench", terms: "Terms", file: Path | None) 
         said, present = getattr(terms, name), getattr(workbench.project, name)
         if said is not None and said != present:
             raise InvalidInputError(f"{file}: {name} is {said!r}, and the project has {present!r}", hint=hint)
+
+
+def _check_case(workspace: "Workspace", name: str) -> None:
+    """Refuse an id whose folders would be those of another project, where file systems do not tell case apart."""
+    from falsify.errors import ConflictError
+
+    known = [each.removeprefix("project:") for each in workspace.log.streams() if each.startswith("project:")]
+    for other in known:
+        if other != name and other.casefold() == name.casefold():
+            raise ConflictError(
+                f"there is a project {other}, and {name} differs from it in case alone",
+                hint="choose another id: on some systems their folders would be one",
+                reason="project_exists",
+            )
 
 
 def _words(text: str) -> str:

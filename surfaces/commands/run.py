@@ -1,5 +1,6 @@
 """Commands about runs: run start, cancel, list, show; and waiting for one."""
 
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from falsify.errors import CheckFailedError
-from surfaces.commands.session import Session, note, research, tool_input, writes
+from surfaces.commands.session import Session, at_a_point, note, research, tool_input, whole_file, writes
 from surfaces.commands.ticket import UNSAID
 
 if TYPE_CHECKING:
@@ -78,12 +79,13 @@ def cancel(session: Session, run_id: str, reason: str, key: str | None, dry_run:
 
 @run.command("list")
 @click.option("--status", "statuses", type=click.Choice(STATUSES), multiple=True, help="Only those that are so.")
+@at_a_point
 @research
-def list_(session: Session, statuses: tuple[str, ...]) -> None:
+def list_(session: Session, statuses: tuple[str, ...], **when: Any) -> None:
     """List the runs of the project, in the order in which they were queued."""
     from surfaces.lines.run import run_list
 
-    with session.workbench() as workbench:
+    with session.workbench(**when) as workbench:
         chosen = [each for each in workbench.project.runs.values() if not statuses or each.status in statuses]
         session.show([_row(workbench, each) for each in chosen], run_list)
 
@@ -92,18 +94,19 @@ def list_(session: Session, statuses: tuple[str, ...]) -> None:
 @click.argument("run_id", metavar="RUN")
 @click.option("--log", "with_log", is_flag=True, help="With the end of what it printed.")
 @click.option("--curve", "picture", type=click.Path(path_type=Path), help="Draw the primary metric's curve: an SVG.")
+@at_a_point
 @research
-def show(session: Session, run_id: str, with_log: bool, picture: Path | None) -> int:
+def show(session: Session, run_id: str, with_log: bool, picture: Path | None, **when: Any) -> int:
     """Show one run: how it stands, what it measured, and the curve of the primary metric."""
     from surfaces.lines import run as run_lines
     from surfaces.running.waiting import Follower
 
     def render(_told: Any) -> Iterator[str]:
         yield from run_lines.run(progress)
-        if with_log:
+        if with_log and not (workbench.through is not None and progress.run.active):
             yield from run_lines.log(_log(workbench, progress.run))
 
-    with session.workbench() as workbench:
+    with session.workbench(**when) as workbench:
         progress = Follower(workbench, run_id).look()
         if picture is not None:
             _draw(picture, workbench, progress)
@@ -116,7 +119,7 @@ def follow(session: Session, workbench: "Workbench", run_id: str) -> int:
     from surfaces.lines import run as run_lines
     from surfaces.running.waiting import wait
 
-    with _bar(session, run_id) as show_progress:
+    with _bar(session, run_id) as show_progress, _interruptible():
         progress = wait(
             workbench.workspace,
             workbench.project_id,
@@ -130,6 +133,16 @@ def follow(session: Session, workbench: "Workbench", run_id: str) -> int:
         for line in (*run_lines.drawn(progress), *run_lines.outcome(progress)):
             click.echo(line)
     return 0 if progress.run.status == "SUCCEEDED" else CheckFailedError.exit_code
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Take SIGTERM for Ctrl-C for the time of a `with` block: what goes on here is ended, and recorded as failed."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
@@ -157,7 +170,7 @@ def _row(workbench: "Workbench", known: "Run") -> dict[str, Any]:
     from projections.runs import run_row
 
     metric = contract_of(workbench.project).metric
-    row = run_row(known, now=workbench.workspace.clock.now())
+    row = run_row(known, now=workbench.now)
     return {**row, "note": known.note, "metric": metric, "value": known.metrics.get(metric)}
 
 
@@ -180,7 +193,8 @@ def _draw(picture: Path, workbench: "Workbench", progress: "Progress") -> None:
     known = progress.run
     title = f"{progress.metric} of {known.node_id}, run {known.id} in {workbench.project_id}"
     try:
-        picture.write_text(svg(curve(progress.lines, progress.metric), title=title), encoding="utf-8")
+        with whole_file(picture, "wb") as file:
+            file.write(svg(curve(progress.lines, progress.metric), title=title).encode())
     except OSError as error:
         raise UnavailableError(f"{picture} cannot be written: {error.strerror}", hint="name another file") from error
     note(f"the curve is in {picture}")

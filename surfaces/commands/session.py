@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar, cast
 
 import click
 
@@ -40,14 +40,28 @@ class Session:
             yield workspace
 
     @contextmanager
-    def workbench(self) -> "Iterator[Workbench]":
-        """Open the research of the project that is worked on. Raises NotFoundError where it has none."""
+    def workbench(self, **when: Any) -> "Iterator[Workbench]":
+        """Open the research of the project that is worked on, as it is now or as it was at a cutoff.
+
+        Raises NotFoundError where it has none, or had none then.
+        """
+        from replay.cutoff import NOW
         from surfaces.workbench import Workbench
 
         with self.workspace() as workspace:
-            workbench = Workbench(workspace, workspace.settings.project)
+            name, at = workspace.settings.project, cutoff(**when) if when else NOW
+            workbench = Workbench(workspace, name) if at == NOW else self._past(workspace, name, at)
             self.revision = workbench.project.revision
             yield workbench
+
+    def _past(self, workspace: "Workspace", name: str, at: "Cutoff") -> "Workbench":
+        """Return the research as it was at a cutoff, and say beside the data that it is not of the present."""
+        from surfaces.research.past import PastWorkbench
+
+        past = PastWorkbench(workspace, name, at)
+        if not self.as_json:
+            note(f"{name}, {at}: revision {past.project.revision} of {workspace.log.revision(past.stream)}")
+        return past
 
     def perform(
         self,
@@ -87,6 +101,8 @@ class Session:
         if row.read is None:
             raise LookupError(f"{tool} reads nothing")
         envelope = row.read(workbench, given, workbench.workspace.settings.actor, fence)
+        if workbench.through is not None:
+            envelope = replace(envelope, next_actions=())  # what made sense then need not make sense now
         if not self.as_json:
             # People are not told how a fence works; what it fences is made harmless again where it is shown.
             told = tuple(each for each in envelope.warnings if each != fence.warning) if warn else ()
@@ -134,7 +150,11 @@ class Session:
         return CheckFailedError.exit_code
 
     def show_bytes(self, document: bytes) -> None:
-        """Print a document as it is, with one newline after it."""
+        """Print a document as it is, with one newline after it; on a terminal, what would command that is harmless."""
+        from surfaces.terminal import printable
+
+        if sys.stdout.isatty():
+            document = printable(document.decode("utf-8", "replace")).encode()
         sys.stdout.flush()
         sys.stdout.buffer.write(document.rstrip(b"\n") + b"\n")
         sys.stdout.flush()
@@ -166,6 +186,19 @@ def tool_input(tool: str, project_id: str, **arguments: Any) -> Any:
         # Who works at the log itself needs no revision, and the key goes beside the arguments.
         sent |= {"idempotency_key": "", "expected_project_revision": 0}
     return parse(model, {"project_id": project_id, **sent})
+
+
+@contextmanager
+def whole_file(path: Path, mode: Literal["wb", "xb"]) -> Iterator[BinaryIO]:
+    """Open a file for the time of a `with` block; if that fails, on a full disk say, no half of it stays."""
+    file = path.open(mode)  # what cannot be opened is not ours to remove
+    try:
+        with file:
+            yield file
+    except BaseException:
+        if path.is_file() and not path.is_symlink():
+            path.unlink()
+        raise
 
 
 def note(text: str) -> None:
@@ -212,19 +245,27 @@ def writes(command: F) -> F:
     return click.option("--key", help="Idempotency key: the same key and words are carried out once.")(command)
 
 
-def at_a_cutoff(command: F) -> F:
-    """Give a command that reads --epoch, --position, --as-of and --valid-at."""
+def at_a_point(command: F) -> F:
+    """Give a command that reads --epoch, --position and --as-of."""
     options = (
         click.option("--epoch", type=click.IntRange(min=0), help="At the end of this epoch."),
         click.option("--position", type=click.IntRange(min=0), help="At this position of the log."),
         click.option("--as-of", metavar="DATE", help="What was known at this date."),
-        click.option(
-            "--valid-at", metavar="DATE", default="", help="What was true at this date: only claims made by then."
-        ),
     )
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def at_a_cutoff(command: F) -> F:
+    """Give a command that reads --epoch, --position, --as-of and --valid-at."""
+    words = "What was true at this date: only claims made by then."
+    return at_a_point(click.option("--valid-at", metavar="DATE", default="", help=words)(command))
+
+
+def point(options: dict[str, Any]) -> dict[str, Any]:
+    """Take what `at_a_point` gave a command out of its other options."""
+    return {name: options.pop(name) for name in ("epoch", "position", "as_of")}
 
 
 def cutoff(epoch: int | None, position: int | None, as_of: str | None) -> "Cutoff":

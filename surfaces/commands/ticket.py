@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from surfaces.commands.session import Session, research, tool_input, writes
+from surfaces.commands.session import Session, at_a_point, point, research, tool_input, writes
 
 if TYPE_CHECKING:
     from surfaces.workbench import Work, Workbench
@@ -82,25 +82,27 @@ def create(session: Session, file: Path | None, draft: bool, key: str | None, dr
 @click.option("--sort", type=click.Choice(["rank", "created_at", "priority"]), help="In which order.  [rank]")
 @click.option("--limit", type=click.IntRange(1, 50), default=50, show_default=True, help="How many at the most.")
 @click.option("--cursor", help="Go on where a page ended.")
+@at_a_point
 @research
 def list_(session: Session, **wanted: Any) -> int:
     """List the queue, what is to be worked on first on top."""
     from surfaces.lines.research import ticket_page
 
     wanted["type"] = wanted.pop("type_")
-    with session.workbench() as workbench:
+    with session.workbench(**point(wanted)) as workbench:
         return session.read(workbench, "falsify.ticket.list", ticket_page, **_lists(wanted))
 
 
 @ticket.command()
 @click.argument("ticket_id", metavar="TICKET")
+@at_a_point
 @research
-def show(session: Session, ticket_id: str) -> None:
+def show(session: Session, ticket_id: str, **when: Any) -> None:
     """Show one ticket: what it supposes, where it is and how it came there."""
     from surfaces.lines.research import ticket as lines
     from surfaces.tools.research_rows import ticket_row
 
-    with session.workbench() as workbench:
+    with session.workbench(**when) as workbench:
         session.show(ticket_row(workbench.project, ticket_id), lines)
 
 

@@ -1,11 +1,17 @@
 """Commands about time: log, timeline, replay, diff, record-golden."""
 
+from collections import deque
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from surfaces.commands.session import Session, at_a_cutoff, common, cutoff, note
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from falsify.events import Recorded
 
 
 @click.command()
@@ -19,12 +25,10 @@ def log(session: Session, last: int | None, after: int, node: str | None) -> Non
     from surfaces.text import records
 
     with session.workspace() as workspace:
-        start = max(after, workspace.log.head().position - last) if last else after
         wanted = workspace.find(node).id if node else None
         told = (
             record(workspace.graph, r, workspace.project)
-            for r in workspace.records(after=start)
-            if _speaks_of(r.event.__dict__, wanted)
+            for r in _last(workspace.records(after=after), last, wanted)
         )
         if session.as_json:
             session.show(list(told), lambda _: ())
@@ -152,6 +156,12 @@ def _check(session: Session, goldens: tuple[Path, ...]) -> int:
     session.show([report.as_json() for report in reports], checked)
     failed = sum(not report.ok for report in reports)
     return session.fail(f"{failed} of {len(reports)} replay tests failed") if failed else 0
+
+
+def _last(records: "Iterable[Recorded]", number: int | None, wanted: str | None) -> "Iterable[Recorded]":
+    """Return the records that speak of a node, or only the last of them: other projects and the brain come between."""
+    found = (r for r in records if _speaks_of(r.event.__dict__, wanted))
+    return found if number is None else deque(found, maxlen=number)
 
 
 def _speaks_of(body: dict[str, Any], node_id: str | None) -> bool:

@@ -26,13 +26,13 @@ def tools(session: Session, name: str | None) -> None:
     """
     from surfaces.lines import requests as research_text
     from surfaces.tools.brain_catalogue import BRAIN_CATALOGUE
-    from surfaces.tools.catalogue import CATALOGUE, tool_of
+    from surfaces.tools.catalogue import TOOLS, tool_of
 
     if name is not None:
-        tool: Tool | BrainTool = BRAIN_CATALOGUE.get(name) or tool_of(CATALOGUE, name)
+        tool: Tool | BrainTool = BRAIN_CATALOGUE.get(name) or tool_of(TOOLS, name)
         session.show(_row(tool, text=not session.as_json), research_text.tool)
         return
-    every: tuple[Tool | BrainTool, ...] = (*CATALOGUE.values(), *BRAIN_CATALOGUE.values())
+    every: tuple[Tool | BrainTool, ...] = (*TOOLS.values(), *BRAIN_CATALOGUE.values())
     session.show([_row(tool, text=not session.as_json) for tool in every], research_text.tool_list)
 
 
@@ -75,7 +75,7 @@ def _of_workbench(session: Session, tool: str, arguments: str, caller: str | Non
         with session.workspace() as workspace:
             given = _with_project(_parsed(arguments), workspace.settings.project)
             who = _caller(workspace, caller)
-            document = catalogue.call(workspace, catalogue.CATALOGUE, tool, given, caller=who)
+            document = catalogue.call(workspace, catalogue.TOOLS, tool, given, caller=who)
     except FalsifyError as error:
         document = refusal(error, project_revision=0).to_bytes()
     return document, STATUSES[orjson.loads(document)["status"]].exit_code

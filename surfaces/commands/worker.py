@@ -97,4 +97,4 @@ def _summary(worker_id: str, told: "list[Notice]") -> dict[str, Any]:
 
 def _lines(told: dict[str, Any]) -> Iterator[str]:
     counts = ", ".join(f"{told[name]} {name}" for name in ("succeeded", "failed", "cancelled"))
-    yield f"{len(told['runs'])} runs ended: {counts}"
+    yield f"{len(told['runs'])} {'run' if len(told['runs']) == 1 else 'runs'} ended: {counts}"

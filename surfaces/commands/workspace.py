@@ -1,11 +1,17 @@
 """Commands about the workspace itself: init, export, import, status, doctor, completion."""
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from surfaces.commands.session import Session, common, note
+from surfaces.commands.session import Session, common, note, whole_file
+
+if TYPE_CHECKING:
+    from surfaces.workspace import Workspace
 
 
 @click.command()
@@ -24,32 +30,64 @@ def init(session: Session, folder: Path) -> None:
 
 
 @click.command()
-@click.argument("file", type=click.File("wb"), default="-")
+@click.argument("file", type=click.Path(path_type=Path, allow_dash=True), default="-")
 @common
-def export(session: Session, file: BinaryIO) -> None:
-    """Write the log as JSON Lines, with its hashes: all that a workspace is."""
+def export(session: Session, file: Path) -> None:
+    """Write the log as JSON Lines, with its hashes: all that a workspace is, but for the files of evidence.
+
+    Those are in .falsify/artifacts/; the log has their hashes. Copy that folder too.
+    """
     from falsify.transfer import export_log
 
     with session.workspace() as workspace:
         lines = 0
-        for line in export_log(workspace.log):
-            file.write(line)
-            lines += 1
+        with _opened(file) as out:
+            for line in export_log(workspace.log):
+                out.write(line)
+                lines += 1
     note(f"wrote {lines} lines")
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[BinaryIO]:
+    """Open a file to write to, or standard output for `-`. Raises UnavailableError if it cannot be written."""
+    from falsify.errors import UnavailableError
+
+    if str(file) == "-":
+        yield sys.stdout.buffer
+        return
+    try:
+        with whole_file(file, "wb") as out:
+            yield out
+    except OSError as error:
+        raise UnavailableError(f"{file} cannot be written: {error.strerror}", hint="name another file") from error
 
 
 @click.command("import")
 @click.argument("file", type=click.File("rb"))
 @common
 def import_(session: Session, file: BinaryIO) -> None:
-    """Read an exported log into this workspace, which must be empty; every hash is checked."""
+    """Read an exported log into this workspace, which must be empty; every hash is checked.
+
+    Says how many files of evidence are not here: copy .falsify/artifacts/ of the workspace that was exported.
+    """
     from falsify.transfer import import_log
 
     with session.workspace() as workspace:
         import_log(workspace.log, file)
         head = workspace.log.head()
-        told = {"position": head.position, "hash": head.hash.hex()}
+        told = {"position": head.position, "hash": head.hash.hex(), "missing_files": _missing(workspace)}
     session.show(told, lambda t: [f"read {t['position']} records; the log ends with {t['hash'][:16]}"])
+    if told["missing_files"]:
+        note(f"files of evidence that are not here: {told['missing_files']}; copy .falsify/artifacts/ from there")
+
+
+def _missing(workspace: "Workspace") -> int:
+    """Return how many files of evidence the log speaks of that are not here."""
+    from surfaces.approvals import projects
+
+    exhibits = {e.exhibit.sha256: e.exhibit for each in projects(workspace) for e in each.project.evidence.values()}
+    return sum(bool(workspace.artifacts.check(each.sha256, each.size)) for each in exhibits.values())
 
 
 @click.command()

@@ -8,6 +8,7 @@ import click
 from falsify.brain.library import Version
 from falsify.brain.page import Page
 from projections.pages import PageView
+from surfaces.terminal import printable
 
 
 def page_row(view: PageView, page: Page) -> dict[str, Any]:
@@ -80,12 +81,7 @@ def listed(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     width = max(len(row["rel_path"]) for row in rows)
     for row in rows:
         state = "" if row["lifecycle_status"] == "active" else f" ({row['lifecycle_status']})"
-        yield f"{row['rel_path']:<{width}}  {row['updated']}  {row['type']}  {row['title']}{state}"
-
-
-def shown(told: dict[str, Any]) -> Iterator[str]:
-    """Render a page: as it was written."""
-    yield told["text"].removesuffix("\n")
+        yield printable(f"{row['rel_path']:<{width}}  {row['updated']}  {row['type']}  {row['title']}{state}")
 
 
 def versions(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
@@ -93,7 +89,7 @@ def versions(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
     for row in rows:
         change = f"moved from {row['moved_from']}" if row["moved_from"] else row["change"]
         told = (row["known_at"], row["commit"][:10] or "-", row["author"] or "-", change)
-        yield "  ".join(told)
+        yield printable("  ".join(told))
 
 
 def _org(org: dict[str, Any]) -> Iterator[str]:
@@ -109,14 +105,15 @@ def _org(org: dict[str, Any]) -> Iterator[str]:
 
 def _faults(faults: Iterable[dict[str, Any]], what: str) -> Iterator[str]:
     for fault in faults:
-        yield click.style(f"{what}: ", fg="red") + fault["message"]
+        yield click.style(f"{what}: ", fg="red") + printable(fault["message"])
         if fault["hint"]:
             yield f"  {fault['hint']}"
 
 
 def _passed_over(told: dict[str, Any]) -> Iterator[str]:
     parts = [f"{told['personal']} personal (never recorded)"] * bool(told["personal"])
-    parts += [f"{told['passed_over']} that are no markdown"] * bool(told["passed_over"])
+    are = "is" if told["passed_over"] == 1 else "are"
+    parts += [f"{told['passed_over']} that {are} no markdown"] * bool(told["passed_over"])
     if parts:
         yield click.style(f"passed over: {', '.join(parts)}", dim=True)
 

@@ -1,14 +1,17 @@
 """Pages of the brain as evidence: taken in as documents are, and followed for as long as they hold."""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from pathlib import PurePosixPath
+from typing import Any, Final
 
 from falsify.belief.events import DocumentIngested
 from falsify.brain.library import Version
 from falsify.brain.links import resolve
 from falsify.brain.page import Page, read_page
+from falsify.brain.wikilinks import labelled, links_in
 from falsify.errors import ConflictError, InvalidInputError, NotFoundError, StaleRevisionError
 from falsify.join import PAGES, Fate, follow_page
 from falsify.log import Command
@@ -94,7 +97,9 @@ def _followed(workspace: Workspace, brain: Brain) -> Iterator[Followed]:
 
 
 def _reads_otherwise(version: Version, edition: DocumentIngested) -> bool:
-    return version.text is not None and hashlib.sha256(version.text.encode()).hexdigest() != edition.sha256
+    if version.text is None:
+        return False
+    return hashlib.sha256(_text(version.rel_path, version.text).data).hexdigest() != edition.sha256
 
 
 def _append_fate(workspace: Workspace, edition_id: str, fate: Fate) -> int:
@@ -167,7 +172,27 @@ def _successor(view: PageView, rel_path: str) -> str:
 
 
 def _text(rel_path: str, text: str) -> Text:
-    return Text(rel_path, f"{PAGES}{rel_path}", text.encode(), "markdown")
+    return Text(rel_path, f"{PAGES}{rel_path}", _LINK.sub(_words, text).encode(), "markdown")
+
+
+_LINK: Final = re.compile(r"(?P<ticks>`+)[^\n]*?(?<!`)(?P=ticks)(?!`)|(?<!\\)!?\[\[[^\[\]\n]+\]\]")
+"""A wikilink, or what stands in code, where there is none."""
+
+
+def _words(found: re.Match[str]) -> str:
+    """Return what a reader sees of a link: its label, or the last part of its target; nothing of what is embedded.
+
+    Lines stay as they are, so that a claim is told to stand where it does; within a line it may be further on.
+    """
+    written = found[0]
+    if found["ticks"]:
+        return written
+    if written.startswith("!"):
+        return ""
+    link = next(links_in(written, line=1), None)
+    if link is None:
+        return labelled(written)  # to a heading of its own page
+    return link.label or PurePosixPath(link.target).name.removesuffix(".md")
 
 
 def _wished(wishes: Wishes, page: Page, version: Version) -> Wishes:

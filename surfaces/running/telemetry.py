@@ -24,9 +24,11 @@ def stream_of(project_id: str, run_id: str) -> str:
     return f"run:{project_id}:{run_id}"
 
 
-def reported(log: EventLog, project_id: str, run_id: str, *, after: int = 0) -> Iterator[tuple[int, Metrics]]:
-    """Yield the lines that a run reported after a position of the log, each with its position."""
-    for recorded in log.read(after=after, stream=stream_of(project_id, run_id)):
+def reported(
+    log: EventLog, project_id: str, run_id: str, *, after: int = 0, through: int | None = None
+) -> Iterator[tuple[int, Metrics]]:
+    """Yield the lines that a run reported between two positions of the log, each with its position."""
+    for recorded in log.read(after=after, through=through, stream=stream_of(project_id, run_id)):
         if isinstance(recorded.event, MetricsReported):
             yield from ((recorded.position, line) for line in recorded.event.lines)
 

@@ -63,11 +63,11 @@ class Follower:
         """Return how far it is now."""
         # First the run: of one that has ended, all that it reported is in the log.
         run = self._workbench.project.runs[self._run_id]
-        log, project_id = self._workbench.log, self._workbench.project_id
-        new = list(reported(log, project_id, self._run_id, after=self._position))
+        log, project_id, through = self._workbench.log, self._workbench.project_id, self._workbench.through
+        new = list(reported(log, project_id, self._run_id, after=self._position, through=through))
         self._lines += tuple(line for _, line in new)
         self._position = new[-1][0] if new else self._position
-        now = self._workbench.workspace.clock.now()
+        now = self._workbench.now
         return Progress(
             run=run,
             metric=contract_of(self._workbench.project).metric,

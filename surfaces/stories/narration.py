@@ -25,8 +25,9 @@ _LEAD: Final = re.compile(r"[ │├└─|`-]*")
 _BELOW: Final = str.maketrans("├└─`-", "│    ")
 """What a branch of a tree begins with, and what that is a line further down."""
 
-_COLORS: Final = {"owner": "green", "worker": "blue"}
+_PERSON: Final = "green"
 _AGENT: Final = "magenta"
+_WORKER: Final = "blue"
 
 
 def title(number: int, text: str) -> Iterator[str]:
@@ -37,7 +38,7 @@ def title(number: int, text: str) -> Iterator[str]:
 
 def says(who: str, text: str) -> Iterator[str]:
     """Yield what somebody does, wrapped beside the name."""
-    name = click.style(f"{who:<{_NAME}}", fg=_COLORS.get(who, _AGENT))
+    name = click.style(f"{who:<{_NAME}}", fg=_color(who))
     first, *rest = wrapped(text)
     yield f"{'':{_INDENT}}{name}{first}"
     yield from (_beside(line) for line in rest)
@@ -77,6 +78,13 @@ def progress(run_id: str, lines: Sequence[Metrics], *, epochs: int) -> str:
 def wrapped(text: str, *, less: int = 0) -> list[str]:
     """Return a text as lines that fit beside a name, `less` columns shorter."""
     return textwrap.wrap(text, WIDTH - _INDENT - _NAME - less, break_on_hyphens=False) or [""]
+
+
+def _color(who: str) -> str:
+    """Return the colour of whoever acts: agents and the worker are called so, and everybody else is a person."""
+    if who == "worker":
+        return _WORKER
+    return _AGENT if "agent" in who else _PERSON
 
 
 def _beside(line: str) -> str:

@@ -10,13 +10,14 @@ from typing import Any, Final
 
 from falsify.brain.org import GENERAL
 from falsify.brain.page import Page
-from falsify.brain.scope import readable
+from falsify.brain.scope import SENSITIVITIES, readable
 from falsify.errors import UnavailableError
 from projections import expertise, indexes
 from projections.precedents import Causes, causes, chain
 from projections.search.pipeline import Hit, Ranking, search, withheld
 from projections.search.words import tail
 from surfaces.brain import Brain
+from surfaces.brain_writes import read_trace
 from surfaces.tools.brain_org import NOT_BUILT
 from surfaces.tools.brain_search import NOTHING_THERE, Answer, refusal, serialized, text_fault, unavailable
 from surfaces.tools.page_parts import MAX_PAGE, Part, parts_of, size
@@ -45,12 +46,13 @@ SNIPPET: Final = 400
 def read_page(brain: Brain, caller: str, *, rel_path: str, section: int = 0, on_behalf_of: str = "") -> str:
     """Return a page as it was written, or of a large one its front matter with a listing, or with one part.
 
-    The parts of a page begin at its headings of the first two levels; one over the cap comes in pieces.
+    The parts of a page begin at its headings of the first two levels; one over the cap comes in pieces. Where there is
+    no page, it may be the path of a trace that the caller may read; that is always whole.
     """
     call = sight(brain, caller, on_behalf_of)
     page = call.view.page(rel_path)
     if page is None or not call.scope.admits(page):
-        return NO_PAGE
+        return _trace(call, rel_path, on_behalf_of) or NO_PAGE
     if call.scope.withholds(page):
         return WITHHELD
     text = call.view.versions[rel_path].text or ""
@@ -62,6 +64,14 @@ def read_page(brain: Brain, caller: str, *, rel_path: str, section: int = 0, on_
     if 1 <= section <= len(parts):
         return front + parts[section - 1].text
     return front + f"_This page has no section {section}: they are numbered from 1 to {len(parts)}._\n"
+
+
+def _trace(call: Sight, rel_path: str, on_behalf_of: str) -> str | None:
+    """Return a trace of the caller's own, or any to the owner; never in somebody's name, whose grants name no trace."""
+    # What an agent did is internal, as a page is that does not say how sensitive it is.
+    if on_behalf_of or SENSITIVITIES.index(call.scope.ceiling) < SENSITIVITIES.index("internal"):
+        return None
+    return read_trace(call.brain, call.scope.caller, rel_path)
 
 
 def _listing(text: str, parts: Iterable[Part]) -> str:

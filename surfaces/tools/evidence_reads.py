@@ -58,7 +58,7 @@ def _measured(workbench: Workbench, project: Project, run: Run, fence: Fence) ->
 
 def _lines(workbench: Workbench, run: Run) -> list[Line]:
     """Return what a run reported: its own stream holds nothing but reports."""
-    records = workbench.log.read(stream=f"run:{workbench.project_id}:{run.id}")
+    records = workbench.log.read(stream=f"run:{workbench.project_id}:{run.id}", through=workbench.through)
     return [line for recorded in records for line in getattr(recorded.event, "lines", ())]
 
 
@@ -66,6 +66,8 @@ def _log(
     workbench: Workbench, project: Project, run: Run, fence: Fence, limit: int
 ) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
     """Return the end of a run's log: of its file while it goes on, of its evidence afterwards; and what is wrong."""
+    if run.active and workbench.through is not None:
+        return None, (f"what {run.id} had printed by then was not kept",)
     if run.active:
         place = folder_of(workbench.workspace.folder, workbench.project_id, run.id)
         end = previews.tail_of(place.log, limit)

@@ -52,7 +52,7 @@ def get_state(workbench: Workbench, given: GetState, caller: str, fence: Fence) 
     sight = workbench.sight(caller)
     project, unsound = sight.project, sight.unsound
     look = _Look(workbench, sight, fence, queue.best(project, TOP))
-    requests = project_state.request_rows(project, caller, unsound)
+    requests = project_state.request_rows(project, caller, unsound, sight.state)
     told = {
         "project_id": project.id,
         "objective": fence.inline(project.objective, limit=2000),

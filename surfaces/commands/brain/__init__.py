@@ -13,6 +13,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("brain.pages", "List the pages that you may see."),
     "show": ("brain.pages", "Show one page as it is or was, or its history."),
     "follow": ("brain.evidence", "Bring investigations up to what became of pages they rest on."),
+    "log": ("brain.record", "List what was recorded in the brain."),
     "proposals": ("brain.writes", "List what was proposed, and what became of it."),
     "traces": ("brain.writes", "List what agents recorded of their work, or show one trace."),
     "ratings": ("brain.writes", "List what was said of answers."),

@@ -28,10 +28,19 @@ def follow(session: Session) -> None:
 
 
 def tell_followed(workspace: "Workspace", brain: "Brain") -> None:
-    """Bring investigations up to the brain after it was changed, and say beside the data what that came to."""
+    """Bring investigations up to the brain after it was changed, and say beside the data what that came to.
+
+    The change itself stands: where this fails, it is said, and made up for later.
+    """
+    from falsify.errors import FalsifyError
     from surfaces.pages.evidence import follow as followed
 
-    done = followed(workspace, brain)
+    try:
+        done = followed(workspace, brain)
+    except FalsifyError as error:
+        note(f"what became of the pages has not reached every investigation: {error.message}")
+        note("  `falsify brain follow` does the rest")
+        return
     for line in _lines(_told(done)) if done else ():
         note(line)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from surfaces.commands.brain.evidence import tell_followed
+from surfaces.commands.brain.indexing import index
 from surfaces.commands.session import Session, common
 
 if TYPE_CHECKING:
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--no-history", is_flag=True, help="Record the files as they are, without the git history.")
 @click.option("--prune", is_flag=True, help="Remove every page that is not in the folder, however many they are.")
+@click.option("--no-index", is_flag=True, help="Leave indexing to the first search.")
 @click.option("--dry-run", is_flag=True, help="Show what would follow; append nothing.")
 @common
-def import_(session: Session, folder: Path, *, no_history: bool, prune: bool, dry_run: bool) -> int:
+def import_(session: Session, folder: Path, *, no_history: bool, prune: bool, no_index: bool, dry_run: bool) -> int:
     """Record the pages of a folder: markdown with front matter, as it is or below memory/; an Obsidian vault will do.
 
     Where git knows the folder, each commit's version is recorded with its date and author; what is not committed comes
@@ -29,6 +31,9 @@ def import_(session: Session, folder: Path, *, no_history: bool, prune: bool, dr
     deletion becomes an event. A page that cannot be read is reported with file and line and left as it was; the rest
     is recorded, and the command ends with 2. Hidden folders, files that are no markdown, and folders named `personal`
     are not recorded. See docs/brain.md.
+
+    Then the pages are indexed for search, some eight a second with the bundled embedder; cut short, it goes on where
+    it was with the next import or search.
     """
     from falsify.errors import InvalidInputError
     from surfaces.brain import Brain
@@ -48,7 +53,9 @@ def import_(session: Session, folder: Path, *, no_history: bool, prune: bool, dr
         )
         if not dry_run:
             tell_followed(workspace, brain)
-    session.show(told, imported)
+        session.show(told, imported)
+        if not (dry_run or no_index):
+            index(session, brain)
     return 0 if told["ok"] else InvalidInputError.exit_code
 
 
@@ -106,7 +113,7 @@ def show(session: Session, path: str, as_of: str | None, *, history: bool) -> No
     """Show a page as it was written. PAGE is its path, title, alias or file name."""
     from projections.pages import past
     from surfaces.brain import Brain
-    from surfaces.lines.page import page_row, shown, version_row, versions
+    from surfaces.lines.page import page_row, version_row, versions
 
     with session.workspace() as workspace:
         brain = Brain(workspace)
@@ -116,13 +123,16 @@ def show(session: Session, path: str, as_of: str | None, *, history: bool) -> No
         if history:
             known = [v for v in past(brain.library, page.rel_path) if as_of is None or v.known_at <= version.known_at]
             session.show([version_row(each) for each in known], versions)
+        elif session.as_json:
+            session.show({**page_row(view, page), "text": version.text}, tuple)
         else:
-            session.show({**page_row(view, page), "text": version.text}, shown)
+            session.show_bytes((version.text or "").encode())
 
 
 def _sight(brain: "Brain", as_of: str | None) -> "tuple[PageView, Scope]":
     """Return the pages of a moment, and what whoever asks may see of them."""
-    return brain.pages(_end_of_day(as_of)), brain.scope(brain.workspace.settings.actor)
+    view, scope = brain.pages(_end_of_day(as_of)), brain.scope(brain.workspace.settings.actor)
+    return view.narrowed(brain.library, scope.sees) if as_of else view, scope
 
 
 def _found(view: "PageView", scope: "Scope", name: str) -> "Page":

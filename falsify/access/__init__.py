@@ -1,0 +1,1 @@
+"""Who may come in from outside: tokens, made and revoked by people."""

@@ -1,0 +1,47 @@
+"""Bringing a person to where a request waits. What the client says to that is never the approval: it may be the agent.
+
+In the protocol of 2026 the call is answered with what has to be opened, and sent again; before that, the client is
+asked while the call waits. Either way the call's answer is `approval_required` in the end, as without any of this.
+"""
+
+import logging
+from typing import Any
+from urllib.parse import quote
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from surfaces.mcp.rows import Reply
+
+logger = logging.getLogger(__name__)
+
+
+def waiting(reply: Reply) -> str:
+    """Return the id of the request that an answer says waits for a person, "" if none does."""
+    if reply.structured.get("status") != "approval_required":
+        return ""
+    return str(reply.structured.get("approval", {}).get("id", ""))
+
+
+def opens_urls(context: ServerRequestContext[Any, Any]) -> bool:
+    """Return whether the client says that it can bring a person to a URL."""
+    capabilities = context.session.client_capabilities
+    return bool(capabilities and capabilities.elicitation and capabilities.elicitation.url is not None)
+
+
+async def bring(
+    context: ServerRequestContext[Any, Any], approval_id: str, template: str
+) -> types.InputRequiredResult | None:
+    """Bring a person to the request; return what the call is answered with first, None if it is answered as it is."""
+    url = template.replace("{id}", quote(approval_id, safe=""))
+    message = f"The request {approval_id} waits for a person. Opening this page approves nothing by itself."
+    if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        asked = types.ElicitRequest(params=types.ElicitRequestURLParams(message=message, url=url))
+        return types.InputRequiredResult(input_requests={"approval": asked})
+    try:
+        await context.session.elicit_url(message, url, approval_id, related_request_id=context.request_id)
+    except MCPError as error:  # also where there is no way back to the client
+        logger.warning("the client did not open %s: %s", url, error)
+    return None

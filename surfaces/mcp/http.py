@@ -1,0 +1,154 @@
+"""Serving over streamable HTTP at /mcp: who may connect, under which names, and who the bearer of a token is."""
+
+import ipaddress
+import os
+import socket
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, Final
+
+import uvicorn
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.auth.settings import AuthSettings
+from mcp.server.lowlevel import Server
+from mcp.server.transport_security import TransportSecuritySettings
+from pydantic import AnyHttpUrl
+from starlette.applications import Starlette
+
+from falsify.errors import InvalidInputError, UnavailableError
+from surfaces.mcp.identity import Caller
+from surfaces.mcp.server import Context
+from surfaces.mcp.tokens import Tokens
+
+PATH: Final = "/mcp"
+
+PATIENCE: Final = 3
+"""Seconds that open connections are given when the server ends."""
+
+_LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen: a host and a port, 0 for any that is free."""
+
+    host: str
+    port: int
+
+    @classmethod
+    def parse(cls, text: str) -> "Address":
+        """Return what `HOST:PORT` says; the host may be left out, and that of IPv6 stands in brackets."""
+        host, colon, port = text.rpartition(":")
+        if not colon or not (port.isascii() and port.isdigit()) or int(port) > 65_535:
+            raise InvalidInputError(f"{text!r} is no address", hint="write HOST:PORT, for example 127.0.0.1:8931")
+        return cls(host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port))
+
+    @property
+    def loopback(self) -> bool:
+        """Whether nobody but this machine gets there."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether it is every address of this machine, and so none that a client could name."""
+        return self.host in {"0.0.0.0", "::"}  # noqa: S104 - compared with, not listened on
+
+    @property
+    def name(self) -> str:
+        """The host as it stands in a URL."""
+        return f"[{self.host}]" if ":" in self.host else self.host
+
+    def url(self, port: int) -> str:
+        """Return where clients find the server."""
+        return f"http://{self.name}:{port}{PATH}"
+
+
+def allowed(address: Address, names: Sequence[str]) -> TransportSecuritySettings:
+    """Return the names under which the server may be addressed, as the Host and the Origin of a request.
+
+    A page of another origin must not reach it through the browser of whoever runs it.
+    """
+    if address.everywhere and not names:
+        raise InvalidInputError(
+            f"{address.host} is every address of this machine, and a request must name one that is expected",
+            hint="say under which names clients reach the server with --allow-host NAME",
+        )
+    own = () if address.everywhere else (address.name,)
+    hosts = dict.fromkeys((*own, *(_LOOPBACK_NAMES if address.loopback else ()), *names))
+    return TransportSecuritySettings(
+        allowed_hosts=[each for host in hosts for each in (host, f"{host}:*")],
+        allowed_origins=[
+            f"{scheme}://{host}{port}" for host in hosts for scheme in ("http", "https") for port in ("", ":*")
+        ],
+    )
+
+
+def http_app(server: Server[Any], *, tokens: Tokens | None, security: TransportSecuritySettings) -> Starlette:
+    """Return the application; without `tokens`, whoever reaches it may call."""
+    guarded: dict[str, Any] = {}
+    if tokens is not None:
+        # No OAuth: tokens come from a person at the command line, so there is no resource metadata to point to.
+        settings = AuthSettings(issuer_url=AnyHttpUrl("http://127.0.0.1/"), resource_server_url=None)
+        guarded = {"token_verifier": _Verifier(tokens), "auth": settings}
+    return server.streamable_http_app(streamable_http_path=PATH, transport_security=security, **guarded)
+
+
+@dataclass(frozen=True, slots=True)
+class _Verifier:
+    """Looks tokens up in the log, anew for every request: one that was revoked a moment ago is unknown."""
+
+    tokens: Tokens
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """Return who the bearer is; None makes the answer 401, for expired, revoked and unknown ones alike."""
+        known = self.tokens.bearer(token)
+        if known is None:
+            return None
+        # A session belongs to a client id: that of the token, so that a second token does not enter it.
+        return AccessToken(
+            token="", client_id=known.id, scopes=[], subject=known.identity, claims={"projects": known.projects}
+        )
+
+
+def by_token(context: Context) -> Caller:
+    """Return who the bearer of the token is with which a request came."""
+    user = context.request.user if context.request is not None else None
+    if not isinstance(user, AuthenticatedUser):
+        raise LookupError("a request came through that nobody had let in")  # noqa: TRY004 - of the program, not of a type
+    known = user.access_token
+    projects = (known.claims or {})["projects"]
+    return Caller(known.subject or "", frozenset(projects) or None)
+
+
+def listen(address: Address) -> socket.socket:
+    """Return a socket that is bound there. Raises UnavailableError where it cannot be had."""
+    with ExitStack() as undone:
+        try:
+            family, kind, protocol, _, where = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[
+                0
+            ]
+            # The protocol is named: asyncio sends without delay only where it knows that it is TCP.
+            listening = undone.enter_context(socket.socket(family, kind, protocol or socket.IPPROTO_TCP))
+            if os.name == "posix":
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(where)
+        except OSError as error:
+            raise UnavailableError(
+                f"{address.name}:{address.port} cannot be listened on: {error.strerror or error}",
+                hint="choose another port; 0 takes any that is free",
+            ) from error
+        undone.pop_all()
+        return listening
+
+
+def serve_http(app: Starlette, listening: socket.socket) -> None:
+    """Serve until a signal asks to end."""
+    config = uvicorn.Config(
+        app, log_level="warning", access_log=False, timeout_graceful_shutdown=PATIENCE, server_header=False
+    )
+    uvicorn.Server(config).run(sockets=[listening])
