@@ -24,6 +24,7 @@ from falsify import errors, events
 from falsify.errors import FalsifyError
 from falsify.events import Event
 from surfaces.envelope import STATUSES
+from surfaces.mcp.rows import rows
 from surfaces.settings import FILE, TABLES, ExecutorTable, Settings
 
 FOLDER = Path(__file__).parent
@@ -79,7 +80,7 @@ def main(arguments: list[str]) -> int:
 
 def pages() -> dict[str, str]:
     """Return the text of every generated page, by its name in docs/."""
-    made = {"cli.md": _cli(), "events.md": _events(), "settings.md": _settings()}
+    made = {"cli.md": _cli(), "events.md": _events(), "settings.md": _settings(), "tools.md": _tools()}
     return {name: "\n".join(lines).rstrip() + "\n" for name, lines in made.items()}
 
 
@@ -245,6 +246,60 @@ def _described(name: str) -> str:
         if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == name:
             return str(ast.literal_eval(below.value)) if isinstance(below, ast.Expr) else ""
     raise LookupError(f"{name} is not described in falsify/events.py")
+
+
+# --- tools --------------------------------------------------------------------------------------------------
+
+
+def _tools() -> Iterator[str]:
+    listed = [row.tool.published() for row in rows().values()]
+    yield "# The tools"
+    yield ""
+    yield WRITTEN
+    yield ""
+    yield from _wrapped(
+        f"The {len(listed)} tools that agents are served, in the order of their listing; `falsify tools NAME` prints "
+        "one with its whole schema. How they are reached, and as whom, is in [agents.md](agents.md)."
+    )
+    for tool in listed:
+        yield ""
+        yield f"## `{tool['name']}`"
+        yield ""
+        hints = [words for hint, words in _HINTS if tool["annotations"].get(hint)]
+        yield from _wrapped(f"*{', '.join(hints) or 'writes'}.* {tool['description']}")
+        yield ""
+        yield from _parameters(tool["inputSchema"])
+
+
+_HINTS = (
+    ("readOnlyHint", "reads"),
+    ("destructiveHint", "ends something"),
+    ("idempotentHint", "can be repeated"),
+)
+
+
+def _parameters(schema: dict[str, Any]) -> Iterator[str]:
+    required = schema.get("required", [])
+    taken = [
+        (f"`{name}`" + ("" if name in required else " (optional)"), _kind(each))
+        for name, each in schema.get("properties", {}).items()
+    ]
+    yield from _table(("parameter", "what it is"), taken) if taken else ["It takes nothing."]
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    """Return the type of a parameter and its bounds, in the words of JSON Schema."""
+    if "enum" in schema:
+        return f"one of {', '.join(f'`{choice}`' for choice in schema['enum'])}"
+    bounds = [f"{name} {schema[name]}" for name in _BOUNDS if name in schema]
+    inside = f" of {_kind(schema['items'])}" if schema.get("items") else ""
+    keys = f" with {', '.join(f'`{key}`' for key in schema['properties'])}" if schema.get("properties") else ""
+    return f"{schema.get('type', 'anything')}{inside}{keys}{', ' if bounds else ''}{', '.join(bounds)}"
+
+
+_BOUNDS = (
+    "minLength", "maxLength", "minItems", "maxItems", "minimum", "exclusiveMinimum", "maximum", "default",
+)  # fmt: skip
 
 
 # --- settings ----------------------------------------------------------------------------------------------

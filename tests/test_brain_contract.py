@@ -11,7 +11,6 @@ import pytest
 from falsify.brain.org import Agent
 from surfaces.tools.brain_catalogue import BRAIN_CATALOGUE, call_brain
 from surfaces.tools.brain_org import NO_DEPARTMENT, NO_ENTITIES, NOT_BUILT, UNAUTHORIZED
-from surfaces.tools.brain_packs import NO_PACK
 from surfaces.tools.brain_reads import NO_INDEX, NO_PAGE, WITHHELD
 from surfaces.tools.brain_search import NOTHING_THERE
 from tests.search_world import COMPANY, ORG, World, page
@@ -51,19 +50,10 @@ def world(tmp_path_factory):
 TAKES_BEHALF = frozenset(n for n, row in BRAIN_CATALOGUE.items() if "on_behalf_of" in row.model.model_fields)
 
 
-def told(world: World, name: str, who=(OWNER, ""), **given: Any) -> str:
+def told(world: World, name: str, who=(OWNER, ""), /, **given: Any) -> str:
     caller, behalf = who
     for_whom = {"on_behalf_of": behalf} if behalf and name in TAKES_BEHALF else {}
     return call_brain(world.brain, name, {**given, **for_whom}, caller=caller).decode()
-
-
-def keys(value: Any) -> Any:
-    """Return the keys of JSON in their order: of an object, of what is in it, and of the first row of a list."""
-    if isinstance(value, Mapping):
-        return {key: keys(each) for key, each in value.items()}
-    if isinstance(value, list) and value and isinstance(value[0], Mapping):
-        return [list(value[0])]
-    return None
 
 
 # --- the keys of each answer ----------------------------------------------------------------------------------
@@ -147,8 +137,9 @@ SHAPES: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
 def test_an_answer_has_the_keys_of_the_contract_in_their_order(world, name, given, shape, who):
     payload = json.loads(told(world, name, who, **given))
     payload.pop("confidence") if name in ADVISORY and payload.get("confidence") == "low" else None
-    found = {where: [key for key in _at(payload, where) if key not in OPTIONAL or key in _kept(shape, where)]
-             for where in shape}  # fmt: skip
+    found = {
+        where: [key for key in _at(payload, where) if key not in OPTIONAL or key in shape[where]] for where in shape
+    }
     assert found == shape
 
 
@@ -156,16 +147,12 @@ ADVISORY = {"search_company_context", "who_knows", "find_precedents"}
 """The tools that mark an answer only where its evidence is weak."""
 
 
-def _kept(shape: Mapping[str, Any], where: str) -> list[str]:
-    return shape[where]
-
-
 def _at(payload: Any, where: str) -> Mapping[str, Any]:
-    """Return the object at a path of keys; of lists, the first that has the next key."""
+    """Return the object at a path of keys; of lists, the first that has something there."""
     for key in filter(None, where.split(".")):
-        payload = payload[key]
-        payload = payload[0] if isinstance(payload, list) else payload
-    return payload
+        rows = payload if isinstance(payload, list) else [payload]
+        payload = next(row[key] for row in rows if row[key])
+    return payload[0] if isinstance(payload, list) else payload
 
 
 GOVERNED = {
@@ -336,7 +323,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("rate_answer", {"answer_id": "0" * 32, "rating": "up"}, "unknown_answer"),
     ("rate_answer", {"answer_id": "0" * 32, "rating": "sideways"}, "invalid_rating"),
     ("rate_answer", {"answer_id": "0" * 32, "rating": "up", "comment": LONG}, "comment_too_long"),
-    *[(name, {"nonsense": 1}, "invalid_arguments") for name in REQUIRED],
+    *[(name, {**given, "nonsense": 1}, "invalid_arguments") for name, given in REQUIRED.items()],
 ]
 
 

@@ -319,7 +319,7 @@ def same(told: str, *, but: re.Pattern[str] | None = None) -> str:
 # --- the laws -------------------------------------------------------------------------------------------------
 
 LAWS = settings(
-    max_examples=12,
+    max_examples=9,
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),  # a shrunken example takes minutes: raise what finds it
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -541,7 +541,7 @@ def test_a_denied_department_is_proposed_to_as_one_that_is_not_there(world):
 PATH = "memory/commerce/plan.md"
 OPEN = page("Plan", "The merger begins in spring.")
 SHUT = page("Plan", "The merger begins in spring.", department="legal")
-QUESTION, BOTH = "When does the merger begin?", ["search_company_context", "ask_company_context"]
+QUESTION, BOTH = "The merger begins in spring", ["search_company_context", "ask_company_context"]
 SECRET = page("Plan", "The merger begins in spring.", sensitivity="restricted")
 
 
@@ -551,7 +551,7 @@ def january(world: World, caller: str = BOT) -> list[str]:
         "search_company_context": told(world, "search_company_context", caller, query=QUESTION, as_of="2026-01-31"),
         "ask_company_context": told(world, "ask_company_context", caller, question=QUESTION, as_of="2026-01-31"),
     }
-    assert all(f'"rel_path":"{PATH}"' in each or "merger begins" not in each for each in shown.values())
+    assert all(f'"rel_path":"{PATH}"' in each or "in spring." not in each for each in shown.values())
     return [name for name, each in shown.items() if f'"rel_path":"{PATH}"' in each]
 
 

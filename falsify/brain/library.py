@@ -139,17 +139,31 @@ def moves(library: Library) -> Moves:
 def heirs(library: Library, version: Version, moved: Moves) -> list[Version]:
     """Return the versions that say where an earlier one belongs today: who may not see them all does not see it.
 
-    They are the last text at its path and, where the page was moved on, the last text at each path that it went to.
+    They are the last text at its path and, where the page was moved on, the last text at the path that it came to. What
+    was moved on is no text at the path that it left.
     """
-    found: dict[str, Version] = {}
-    rel_path, after = version.rel_path, (version.known_at, version.position)
-    while rel_path and rel_path not in found:
-        past = library.pages[rel_path]
-        found[rel_path] = next(each for each in reversed(past) if each.text is not None)
-        ends = ((v.known_at, v.position) for v in past if v.text is None and (v.known_at, v.position) > after)
-        after = next(ends, after)
-        rel_path = moved.get((rel_path, after[1]), "")
-    return list(found.values())
+    here, path = _last(library, version.rel_path), version.rel_path
+    left = first = _left(library, path, version)
+    while left and (path_then := moved.get((path, left.position))):
+        path, left = path_then, _left(library, path_then, left)
+    if path == version.rel_path:
+        return [here]
+    stays = first is not None and _order(here) > _order(first)
+    return [here, _last(library, path)] if stays else [_last(library, path)]
+
+
+def _last(library: Library, rel_path: str) -> Version:
+    return next(each for each in reversed(library.pages[rel_path]) if each.text is not None)
+
+
+def _left(library: Library, rel_path: str, since: Version) -> Version | None:
+    """Return the version with which a page was first not there any more since another."""
+    gone = (v for v in library.pages[rel_path] if v.text is None and _order(v) > _order(since))
+    return next(gone, None)
+
+
+def _order(version: Version) -> tuple[str, int]:
+    return version.known_at, version.position
 
 
 def _decide(library: Library, proposal_id: str, status: str, decided_by: str, note: str) -> None:
@@ -177,7 +191,7 @@ def _add(
         moved_from=moved_from,
     )
     past = (*library.pages.get(rel_path, ()), version)
-    library.pages[rel_path] = tuple(sorted(past, key=lambda v: (v.known_at, v.position)))
+    library.pages[rel_path] = tuple(sorted(past, key=_order))
 
 
 def _text(library: Library, event: PageMoved) -> str | None:

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 @click.option(
     "--approval-url",
     metavar="URL",
-    envvar="FALSIFY_APPROVAL_URL",
     default="",
     help="Where people answer requests, with {id} in it; clients that can are asked to open it.",
 )
@@ -100,7 +99,7 @@ def _over_http(
     address = Address.parse(listens)
     security = allowed(address, hosts)
     # uvicorn raises the signal anew that ended it: then it is ours, and what is open is closed in order.
-    with ExitStack() as life, Interruption().awaited():
+    with ExitStack() as life, Interruption().awaited() as asked_to_end:
         workspace = life.enter_context(session.workspace())
         tokens = Tokens(workspace.log, workspace.clock) if named is None else None
         identify = by_token if named is None else always(Caller(_without_token(workspace, named, address.loopback)))
@@ -111,7 +110,7 @@ def _over_http(
                 f"{address.host} is not only this machine: tokens cross the network in the clear, unless TLS ends here"
             )
         note(f"serving at {address.url(listening.getsockname()[1])}")
-        serve_http(http_app(server, tokens=tokens, security=security), listening)
+        serve_http(http_app(server, tokens=tokens, security=security), listening, asked_to_end=asked_to_end)
 
 
 def _opened(

@@ -3,7 +3,7 @@
 import ipaddress
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Final
@@ -126,7 +126,7 @@ def by_token(context: Context) -> Caller:
 
 
 def listen(address: Address) -> socket.socket:
-    """Return a socket that is bound there. Raises UnavailableError where it cannot be had."""
+    """Return a socket that listens there. Raises UnavailableError where it cannot be had."""
     with ExitStack() as undone:
         try:
             family, kind, protocol, _, where = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[
@@ -137,6 +137,8 @@ def listen(address: Address) -> socket.socket:
             if os.name == "posix":
                 listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(where)
+            # Whoever is told the address may connect at once, and waits until the server is up.
+            listening.listen()
         except OSError as error:
             raise UnavailableError(
                 f"{address.name}:{address.port} cannot be listened on: {error.strerror or error}",
@@ -146,9 +148,22 @@ def listen(address: Address) -> socket.socket:
         return listening
 
 
-def serve_http(app: Starlette, listening: socket.socket) -> None:
-    """Serve until a signal asks to end."""
+def serve_http(app: Starlette, listening: socket.socket, *, asked_to_end: Callable[[], bool] = lambda: False) -> None:
+    """Serve until a signal asks to end, or at most until the server is up where one did before it heeded any."""
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, timeout_graceful_shutdown=PATIENCE, server_header=False
     )
-    uvicorn.Server(config).run(sockets=[listening])
+    _Server(config, asked_to_end).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """A server that heeds a signal which came before its own handlers were there."""
+
+    def __init__(self, config: uvicorn.Config, asked_to_end: Callable[[], bool]) -> None:
+        super().__init__(config)
+        self._asked_to_end = asked_to_end
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin; from here on every signal comes to the handlers."""
+        await super().startup(sockets)
+        self.should_exit = self.should_exit or self._asked_to_end()

@@ -12,4 +12,4 @@ class Caller:
 
     def admits(self, project: object) -> bool:
         """Return whether the project may be known of, if there is one of that name."""
-        return self.projects is None or project in self.projects
+        return self.projects is None or (isinstance(project, str) and project in self.projects)

@@ -1,7 +1,7 @@
 """Progress of a long call, told from the desk's thread to a client that asked for it."""
 
 import asyncio
-from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,12 +10,17 @@ from mcp.server.context import ServerRequestContext
 
 @dataclass(slots=True)
 class Progress:
-    """Tells how far something has come. What is told only grows, as the protocol wants it, through all its stages."""
+    """Tells how far something has come. What is told only grows, as the protocol wants it, through all its stages.
 
-    tell: Callable[[float, str], None]
+    It is called in any thread, and heard in that of the event loop.
+    """
+
+    context: ServerRequestContext[Any, Any]
+    loop: asyncio.AbstractEventLoop
     _stage: str = ""
-    _before: int = field(default=0)
-    _last: int = field(default=0)
+    _before: int = 0
+    _last: int = 0
+    _told: list[Future[None]] = field(default_factory=list)
 
     def __call__(self, stage: str, count: int, total: int) -> None:
         """Take in that `count` of `total` of a stage are done."""
@@ -24,16 +29,14 @@ class Progress:
         now = self._before + count
         if now > self._last:
             self._last = now
-            self.tell(now, f"{count} of {total} {stage}")
+            telling = self.context.session.report_progress(now, message=f"{count} of {total} {stage}")
+            self._told.append(asyncio.run_coroutine_threadsafe(telling, self.loop))
+
+    async def heard(self) -> None:
+        """Wait until all is sent: what comes after the answer is not heard. That the client left is its own affair."""
+        await asyncio.gather(*map(asyncio.wrap_future, self._told), return_exceptions=True)
 
 
-def progress_to(context: ServerRequestContext[Any, Any]) -> Progress | None:
-    """Return what tells the client, None for one that did not ask. To be made in the event loop's thread."""
-    if context.meta is None or context.meta.get("progress_token") is None:
-        return None
-    loop = asyncio.get_running_loop()
-
-    def tell(count: float, message: str) -> None:
-        asyncio.run_coroutine_threadsafe(context.session.report_progress(count, message=message), loop)
-
-    return Progress(tell)
+def progress_to(context: ServerRequestContext[Any, Any]) -> Progress:
+    """Return what tells the client; one that did not ask is told nothing."""
+    return Progress(context, asyncio.get_running_loop())

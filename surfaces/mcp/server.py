@@ -6,7 +6,7 @@ It says nothing of transports. Both eras of the protocol are the SDK's own.
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal
 
@@ -57,9 +57,14 @@ class Options:
 _DEFAULT: Final = Options()
 
 
-def make_server(desk: Desk, identify: Identify, options: Options = _DEFAULT) -> Server[Any]:
-    """Return a server of the tools whose calls the desk carries out, and of what is read and asked beside them."""
-    handlers = _Handlers(desk, identify, options)
+def make_server(
+    desk: Desk, identify: Identify, options: Options = _DEFAULT, *, tools: Mapping[str, Row] | None = None
+) -> Server[Any]:
+    """Return a server of the tools whose calls the desk carries out, and of what is read and asked beside them.
+
+    `tools` are all there are, by default.
+    """
+    handlers = _Handlers(desk, identify, options, rows() if tools is None else tools)
     same = CacheHint(ttl_ms=SAME_FOR, scope="public")
     return Server(
         "falsify",
@@ -90,7 +95,7 @@ class _Handlers:
     desk: Desk
     identify: Identify
     options: Options
-    rows: Mapping[str, Row] = field(default_factory=rows)
+    rows: Mapping[str, Row]
 
     def __post_init__(self) -> None:
         self._listed = types.ListToolsResult(tools=[self._published(row) for row in self.rows.values()])
@@ -118,7 +123,10 @@ class _Handlers:
         if row is None:
             raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool: {_shown(params.name)}")
         caller = self.identify(context)
-        reply = await self._reply(row, caller, params.arguments or {}, progress_to(context) if row.searches else None)
+        progress = progress_to(context) if row.searches else None
+        reply = await self._reply(row, caller, params.arguments or {}, progress)
+        if progress is not None:
+            await progress.heard()
         approval_id = elicitation.waiting(reply)
         # A call that comes back from the page is answered as it is: nothing but the log says what became of a request.
         if approval_id and self.options.approval_url and not params.input_responses and elicitation.opens_urls(context):
@@ -240,8 +248,9 @@ def _projects(caller: Caller, served: Served) -> dict[str, str]:
 
 
 def _result(reply: Reply) -> types.CallToolResult:
+    said = (reply.text, reply.notice) if reply.notice else (reply.text,)
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=reply.text)],
+        content=[types.TextContent(type="text", text=text) for text in said],
         structured_content=dict(reply.structured),
         is_error=reply.is_error,
     )

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from falsify.belief.graph import NANO, BeliefGraph, Hypothesis, Node, Question
 from falsify.belief.text import clean
-from falsify.errors import RefusedError
+from falsify.errors import InvalidInputError, RefusedError
 from falsify.events import NodeId
 from projections import obituary
 from projections.beliefs import digest, edges
@@ -98,8 +98,7 @@ def _doubts(
 def why(workbench: Workbench, given: Why, caller: str, fence: Fence) -> Envelope:
     """Answer why a node is in the state it is in: the tree as a list, each entry after the one it stands under."""
     sight = workbench.sight(caller)
-    cutoff = Cutoff(epoch=sent(given.epoch, None), as_of=sent(given.as_of, None))
-    register = replayed(workbench.log, workbench.stream, REGISTER, cutoff)
+    register = replayed(workbench.log, workbench.stream, REGISTER, _cutoff(given))
     node = find(register.graph, given.node)
     try:
         reason = obituary.why(register, node.id)
@@ -296,12 +295,22 @@ def _view(workbench: Workbench, given: Recall | Graph | Replay, *, position: int
     valid_at = sent(given.valid_at, "")
     now = workbench.workspace.view()
     if position is None:
-        cutoff = Cutoff(epoch=sent(given.epoch, None), as_of=sent(given.as_of, None))
+        cutoff = _cutoff(given)
     elif position == now.position and not valid_at:
         return now
     else:
         cutoff = Cutoff(position=position)
     return workbench.workspace.view(cutoff, valid_at=valid_at)
+
+
+def _cutoff(given: Recall | Why | Graph | Replay) -> Cutoff:
+    epoch: int | None = sent(given.epoch, None)
+    as_of: str | None = sent(given.as_of, None)
+    if epoch is not None and as_of is not None:
+        raise InvalidInputError(
+            "epoch and as_of each name a point in the log", hint="give one of them", reason="two_points"
+        )
+    return Cutoff(epoch=epoch, as_of=as_of)
 
 
 def _at(seen: View, given: Recall | Graph | Replay) -> dict[str, Any]:

@@ -122,10 +122,14 @@ BRAIN_CATALOGUE: Final[Mapping[str, BrainTool]] = {row.name: row for row in _ROW
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """What a call is answered, and how a command ends that prints it: with 0, or as its refusal does."""
+    """What a call is answered, and how a command ends that prints it: with 0, or as its refusal does.
+
+    `words` says that it is a page, a table or a sentence, and no JSON, even where it could be read as such.
+    """
 
     document: bytes
     exit_code: int = 0
+    words: bool = False
 
 
 def call_brain(brain: Brain, name: str, arguments: object, *, caller: str) -> bytes:
@@ -147,7 +151,7 @@ def answer_brain(brain: Brain, name: str, arguments: object, *, caller: str) -> 
     if isinstance(told, bytes):
         return Payload(told, _ending(orjson.loads(told)["error"]) if told.startswith(_ERROR) else 0)
     unwritten = tool.name == "log_trace" and told.startswith("refused: ")
-    return Payload(told.encode(), RefusedError.exit_code if unwritten else 0)
+    return Payload(told.encode(), RefusedError.exit_code if unwritten else 0, words=True)
 
 
 def brain_tool(name: str) -> BrainTool:

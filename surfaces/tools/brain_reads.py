@@ -99,7 +99,8 @@ def list_pages(brain: Brain, caller: str, *, prefix: str = "", on_behalf_of: str
         for page in found[:MOST_PAGES]
     ]
     more = {"truncated": True} if len(found) > MOST_PAGES else {}
-    return serialized({"prefix": prefix, "pages": rows, **more}, format)
+    asked = prefix.encode(errors="replace").decode()  # half a surrogate pair is in no path, and in no JSON
+    return serialized({"prefix": asked, "pages": rows, **more}, format)
 
 
 def get_links(brain: Brain, caller: str, *, rel_path: str, on_behalf_of: str = "", format: str = "json") -> Answer:  # noqa: A002  # the contract's name
