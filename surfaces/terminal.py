@@ -12,7 +12,7 @@ def unicode_out() -> bool:
 
 
 def printable(text: str) -> str:
-    """Return a text with what would command a terminal, or turn its line around, written as in JSON: `\\u001b`.
+    """Return a text with what would command a terminal, or turn its line around, written as an escape of JSON.
 
     A JSON document is the same document after it.
     """

@@ -34,8 +34,6 @@ def test_the_number_of_tools_is_right():
     assert len(rows()) == 12 + 22 + 7
     assert f"{len(rows())} tools" in README
     assert [words for words in ("twelve", "22 of the", "seven about") if words not in PAGE] == []
-        True,
-    ) * 4
 
 
 def test_links_lead_somewhere():

@@ -456,6 +456,15 @@ def test_a_request_to_revise_relies_on_nothing_but_its_question(main):
     assert main.approve(asked["id"])["status"] == "ok"
 
 
+def test_who_approves_is_told_that_nothing_would_change_and_where_the_judge_is_silent(main):
+    asked = main.act(REVISE, claim="no idea where the red sign points north", id="F", reason="see")["approval"]
+    assert asked["effects"][:2] == [
+        "the evidence F is recorded: no idea where the red sign points north", "unattributed asserts F",
+    ]  # fmt: skip
+    assert asked["effects"][2].startswith("there is no verdict on F and red: it has no idea ")
+    assert asked["effects"][-1] == "nothing that is believed already changes"
+
+
 def test_asking_twice_for_the_same_is_one_request(main):
     first, again = main.act(REVISE, **READY[REVISE]), main.act(REVISE, **READY[REVISE])
     assert (first["approval"]["id"], len(main.project.approvals)) == (again["approval"]["id"], 1)

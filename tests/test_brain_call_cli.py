@@ -91,13 +91,13 @@ def test_the_tools_are_listed_and_shown_beside_those_of_the_workbench(falsify):
 # --- terminals ----------------------------------------------------------------------------------------------------
 
 EVIL = "# Red\n\n\x1b]0;owned\x07\x1b[31mred \x9b2J \u202egnp.\tand 🏳\ufe0f\u200d🌈\r\nand\rover\n"
-SEEN = (
-    "# Red\n\n\\u001b]0;owned\\u0007\\u001b[31mred \\u009b2J \\u202egnp.\tand 🏳\ufe0f\u200d🌈\r\nand\\u000dover\n"
-)
+SEEN = "# Red\n\n\\u001b]0;owned\\u0007\\u001b[31mred \\u009b2J \\u202egnp.\tand 🏳\ufe0f\u200d🌈\r\nand\\u000dover\n"
 
 
 @pytest.mark.parametrize("words", [("brain", "show", "Red"), ("call", "read_page", '{"rel_path": "memory/red.md"}')])
-def test_what_a_page_says_commands_no_terminal_and_goes_through_a_pipe_as_it_is(tmp_path, capfdbinary, monkeypatch, words):
+def test_what_a_page_says_commands_no_terminal_and_goes_through_a_pipe_as_it_is(
+    tmp_path, capfdbinary, monkeypatch, words
+):
     world = World(tmp_path)
     world.write({"memory/red.md": EVIL})
     world.close()
@@ -137,7 +137,11 @@ def test_what_is_sealed_stays_so_in_the_log(falsify):
     sent = '{"task": "Reply", "status": "success", "summary": "Replied.", "on_behalf_of": "sam"}'
     assert falsify("call", "log_trace", sent, "--as", "agent:helper")[0] == 0
     (row,) = json.loads(falsify("brain", "log", "--after", "3", "--json")[1])
-    assert (row["kind"], row["event"]["content"], set(row["event"]["sealed"])) == ("brain.trace_logged", "", {"key", "box"})
+    assert (row["kind"], row["event"]["content"], set(row["event"]["sealed"])) == (
+        "brain.trace_logged",
+        "",
+        {"key", "box"},
+    )
     assert "sam" not in json.dumps(row)
 
 

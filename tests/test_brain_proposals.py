@@ -16,10 +16,10 @@ from falsify.brain.scope import scope_of
 from falsify.errors import ConflictError, ForbiddenError, NotFoundError, RefusedError
 from surfaces.approvals import detail, items
 from surfaces.brain import STREAM, Brain
-from surfaces.intake import Wishes
-from surfaces.pages.evidence import take_page
 from surfaces.brain_proposals import Proposed, proposed
 from surfaces.brain_writes import ground
+from surfaces.intake import Wishes
+from surfaces.pages.evidence import take_page
 from surfaces.tools.brain_writes import propose_lesson, propose_page
 from surfaces.tools.catalogue import work_of
 from surfaces.workspace import Workspace

@@ -173,8 +173,8 @@ def test_an_envelope_comes_as_text_and_as_an_object_and_is_an_error_only_where_s
 
 def test_a_payload_of_the_brain_is_the_text_to_the_byte_and_an_object_beside_it(tmp_path):
     world = BrainWorld(tmp_path)
-    world.write({"general/hello.md": page("Hello", "Said to everybody.")})
-    calls = [("read_page", {"rel_path": "general/hello.md"}), ("list_pages", {}), ("read_page", {})]
+    world.write({"memory/sales/hello.md": page("Hello", "Said to everybody.")})
+    calls = [("read_page", {"rel_path": "memory/sales/hello.md"}), ("list_pages", {}), ("read_page", {})]
 
     async def work(client):
         return [await client.call_tool(name, arguments) for name, arguments in calls]
@@ -321,17 +321,22 @@ def test_the_templates_of_resources_are_listed(world):
 
 def test_a_page_is_read_by_its_path_and_only_by_who_may_see_it(tmp_path):
     world = BrainWorld(tmp_path)
-    world.write({"general/hello there.md": page("Hello", "Said to all."), "legal/x.md": page("X", "Kept.")})
+    world.write({"memory/sales/hello-there.md": page("Hello", "Said to all."), "memory/legal/x.md": page("X", "Kept.")})
 
     async def work(client):
-        uris = ("general/hello%20there.md", "general/hello there.md", "legal/x.md", "legal/absent.md")
+        uris = (
+            "memory/sales/hello%2Dthere.md",
+            "memory/sales/hello-there.md",
+            "memory/legal/x.md",
+            "memory/legal/absent.md",
+        )
         return [(await client.read_resource(f"falsify://page/{uri}")).contents[0].text for uri in uris]
 
     told = served(world.workspace, work, "agent:helper")
     world.close()
     assert "Said to all." in told[0]
     assert told[1] == told[0]
-    assert told[2].replace("legal/x.md", "legal/absent.md") == told[3]
+    assert told[2].replace("memory/legal/x.md", "memory/legal/absent.md") == told[3]
 
 
 def test_evidence_is_previewed_inside_the_fence(tmp_path):
@@ -351,7 +356,7 @@ def test_evidence_is_previewed_inside_the_fence(tmp_path):
     told = served(lab.workspace, work)
     row = told["result"]["evidence"]
     mark = re.match(r"<<<UNTRUSTED DATA ([0-9a-f]{16}) from", row["preview"])[1]
-    assert (row["evidence_id"], row["kind"]) == ("EV-log", "log")
+    assert (row["evidence_id"], row["kind"]) == ("EV-log", "run_log")
     assert row["preview"].count("<<<") == 2
     assert any(mark in warning for warning in told["warnings"])
     lab.workspace.close()
@@ -426,7 +431,7 @@ def test_a_prompt_that_cannot_be_filled_in_is_refused(world, name, given):
 @pytest.mark.parametrize("mode", MODES)
 def test_a_client_that_asks_is_told_how_the_search_index_comes_along(tmp_path, mode):
     world = BrainWorld(tmp_path)
-    world.write({f"general/page-{n}.md": page(f"Page {n}", f"Word{n} is said here.") for n in range(5)})
+    world.write({f"memory/sales/page-{n}.md": page(f"Page {n}", f"Word{n} is said here.") for n in range(5)})
     told = []
 
     async def work(client):
@@ -622,10 +627,13 @@ def stdio(folder, *words, environ=None):
     )
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_a_client_that_starts_the_server_is_the_agent_that_its_command_line_names(folder, mode):
+def test_a_client_that_starts_the_server_by_its_configuration_is_the_agent_named_there(folder):
+    printed = CliRunner().invoke(cli, ["-w", str(folder), "mcp", "config", "claude-code"]).stdout
+    entry = json.loads(printed)["mcpServers"]["falsify"]
+    started = StdioServerParameters(command=entry["command"], args=entry["args"], cwd=ROOT, env=dict(os.environ))
+
     async def work():
-        async with Client(stdio_client(stdio(folder, "--as", "agent:alice", "--no-worker")), mode=mode) as client:
+        async with Client(stdio_client(started)) as client:
             names = [tool.name for tool in (await client.list_tools()).tools]
             state = (await client.call_tool(STATE, {"project_id": "p1"})).structured_content
             create = {
@@ -638,8 +646,8 @@ def test_a_client_that_starts_the_server_is_the_agent_that_its_command_line_name
 
     names, status = run(work())
     with Workspace.open(folder) as workspace:
-        authors = [each.created_by for each in workspace.of("p1").project.tickets.values()]
-    assert (names, status, authors) == (list(ROWS), "ok", ["agent:alice"])
+        authors = [each.author for each in workspace.of("p1").project.tickets.values()]
+    assert (names, status, authors) == (list(ROWS), "ok", ["agent:claude-code"])
 
 
 def test_nothing_but_the_protocol_is_on_standard_output_and_the_end_of_input_ends_the_server(folder):
@@ -666,8 +674,7 @@ def test_nothing_but_the_protocol_is_on_standard_output_and_the_end_of_input_end
     assert "every call is owner's own: nothing waits for approval" in notes
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_a_server_whose_client_stays_and_its_worker_with_it(folder, number):
+def test_a_signal_ends_a_server_whose_client_stays_and_its_worker_with_it(folder):
     words = stdio(folder, "--as", "agent:alice")
     with subprocess.Popen([words.command, *words.args], cwd=ROOT, stdin=-1, stdout=-1, stderr=-1, text=True) as server:
         ping = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {}}
@@ -675,9 +682,9 @@ def test_a_signal_ends_a_server_whose_client_stays_and_its_worker_with_it(folder
         server.stdin.flush()
         server.stdout.readline()
         locks = list((folder / ".falsify" / "workers").glob("*"))
-        server.send_signal(number)
+        server.terminate()
         ended = server.wait(20)
-    assert (ended, len(locks) > 0) == (128 + number, True)
+    assert (ended, len(locks) > 0) == (128 + signal.SIGTERM, True)
 
 
 def test_over_http_the_command_says_where_it_is_and_ends_in_order(folder):
@@ -731,18 +738,6 @@ def test_the_configuration_of_a_client_starts_the_server_as_its_agent(folder, na
     words = ["--workspace", str(folder), "mcp", "--as", f"agent:{name}", *["--tool-names", "underscore"] * underscored]
     assert entry["args"][-len(words) :] == words
     assert Path(entry["command"]).is_absolute()
-
-
-def test_a_server_starts_by_the_printed_configuration(folder):
-    entry = json.loads(CliRunner().invoke(cli, ["-w", str(folder), "mcp", "config", "claude-desktop"]).stdout)
-    told = entry["mcpServers"]["falsify"]
-    started = StdioServerParameters(command=told["command"], args=told["args"], cwd=ROOT, env=dict(os.environ))
-
-    async def work():
-        async with Client(stdio_client(started)) as client:
-            return [tool.name for tool in (await client.list_tools()).tools]
-
-    assert run(work()) == [name.replace(".", "_") for name in ROWS]
 
 
 if __name__ == "__main__":

@@ -1014,3 +1014,12 @@ def test_checking_says_which_projects_it_did_not_look_at(falsify, measured):
     falsify("--project", "p2", "question", "What else?")
     assert falsify("verify")[2] == "not looked at: the projects p2; `falsify --project ID verify` checks one\n"
     assert falsify("verify", "--json")[2] == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"), [("e\n", r"'e\n'"), ("p\x1b[2J", r"'p\x1b[2J'"), ("é" * 64, "é" * 64), ("../p1", "../p1")]
+)
+def test_what_is_no_project_is_named_in_full_and_controls_no_terminal(falsify, project, name, shown):
+    code, out, _ = falsify("call", "falsify.project.get_state", json.dumps({"project_id": name}))
+    assert code == errors.NotFoundError.exit_code
+    assert json.loads(out)["result"]["error"]["message"] == f"there is no project {shown}"

@@ -27,8 +27,7 @@ def log(session: Session, last: int | None, after: int, node: str | None) -> Non
     with session.workspace() as workspace:
         wanted = workspace.find(node).id if node else None
         told = (
-            record(workspace.graph, r, workspace.project)
-            for r in _last(workspace.records(after=after), last, wanted)
+            record(workspace.graph, r, workspace.project) for r in _last(workspace.records(after=after), last, wanted)
         )
         if session.as_json:
             session.show(list(told), lambda _: ())

@@ -415,6 +415,8 @@ def _ask_why(after: Sight, events: Sequence[Event]) -> tuple[NextAction, ...]:
 def _foreseen(after: Sight, events: Sequence[Event]) -> tuple[str, ...]:
     """Return what a command does, a sentence each."""
     told = [sentence for event in _believed(events) if (sentence := _sentence(after.graph, event))]
+    if not any(type(event) in CONSEQUENCES for event in events):
+        told.append("nothing that is believed already changes")
     more = len(told) - MOST_EFFECTS
     return (*told[:MOST_EFFECTS], f"and {more} more of that kind") if more > 0 else tuple(told)
 

@@ -54,5 +54,5 @@ def _lines(followed: list[dict[str, Any]]) -> Iterator[str]:
     if not followed:
         yield "no investigation waits for a page"
     for each in followed:
-        became = f"is {each['ended']}: its claims are superseded" if each["ended"] else "says something else now"
+        became = f"is {each['ended']}: its claims are superseded" if each["ended"] else "holds, and was read anew"
         yield f"{each['rel_path']} {became} in project {each['project']} ({each['events']} records)"

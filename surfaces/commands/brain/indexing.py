@@ -2,13 +2,15 @@
 
 import sys
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import click
 
 from surfaces.commands.session import Session, note
 
 if TYPE_CHECKING:
+    from click._termui_impl import ProgressBar  # click names the type nowhere else
+
     from surfaces.brain import Brain
 
 LABELS = {"pages": "Indexing pages", "passages": "Embedding passages"}
@@ -34,15 +36,17 @@ class _Bars:
 
     def __init__(self, *, shown: bool) -> None:
         self._shown = shown
-        self._what, self._bar = "", None
+        self._what = ""
+        self._bar: ProgressBar[int] | None = None
 
     def __call__(self, what: str, done: int, of: int) -> None:
         """Say that `done` of so many have been."""
         if not self._shown:
             return
-        if what != self._what:
+        if self._bar is None or what != self._what:
             self._end()
-            self._what, self._bar = what, click.progressbar(length=of, label=LABELS[what], file=sys.stderr)
+            self._what = what
+            self._bar = click.progressbar(length=of, label=LABELS[what], file=sys.stderr)
             self._bar.__enter__()
         self._bar.update(done - self._bar.pos)
 
