@@ -10,6 +10,7 @@ import gc
 import http.client
 import itertools
 import json
+import math
 import os
 import random
 import re
@@ -92,10 +93,18 @@ ATOMS: tuple[object, ...] = (
     nested(200), nested(200, name="a"), nested(150, name="__proto__"),
 )  # fmt: skip
 
-HUGE = ("x" * 1_000_000, "é" * 500_000, "<" * 1_000_000, "&lt;" * 250_000, "a\n" * 500_000, "\0" * 1_000_000, "[[a]] " * 160_000)
+HUGE = (
+    "x" * 1_000_000,
+    "é" * 500_000,
+    "<" * 1_000_000,
+    "&lt;" * 250_000,
+    "a\n" * 500_000,
+    "\0" * 1_000_000,
+    "[[a]] " * 160_000,
+)
 """Strings of a megabyte."""
 
-WORDS = "the pump is greased every 14 days and a wider hidden layer helps Acme in November".split()
+WORDS = ["the", "pump", "is", "greased", "every", "14", "days", "and", "a", "wider", "hidden", "layer", "helps", "Acme", "in", "November"]
 
 
 @dataclass
@@ -118,7 +127,9 @@ class Draw:
             case 1:
                 return row, {name: self.hostile() for name in schema["properties"] if self.chance.random() < 0.7}
             case 2:
-                arguments[self.chance.choice(("__proto__", "projectId", "", "\0", "ok", "caller", "x" * 9000))] = self.hostile()
+                arguments[self.chance.choice(("__proto__", "projectId", "", "\0", "ok", "caller", "x" * 9000))] = (
+                    self.hostile()
+                )
                 return row, arguments
             case 3 if arguments:
                 del arguments[self.chance.choice([*arguments])]
@@ -149,7 +160,11 @@ class Draw:
             case 0:
                 return self.chance.choice(HUGE)
             case n if n < 10:
-                return "".join(self.chance.choices(string.printable + "\0\x7f\x85\u200b\u202e\ud800😀é[]<>", k=self.chance.randrange(200)))
+                return "".join(
+                    self.chance.choices(
+                        string.printable + "\0\x7f\x85\u200b\u202e\ud800😀é[]<>", k=self.chance.randrange(200)
+                    )
+                )
         return self.chance.choice(ATOMS)
 
     def fitting(self, schema: dict[str, Any]) -> dict[str, Any]:
@@ -220,7 +235,14 @@ class Draw:
             case "answer_id":
                 return self.chance.choice(self.answers or ["none"])
             case "op":
-                ops = ("set_reports_to", "add_decides", "add_validates", "add_grant", "remove_grant", "require_validation")
+                ops = (
+                    "set_reports_to",
+                    "add_decides",
+                    "add_validates",
+                    "add_grant",
+                    "remove_grant",
+                    "require_validation",
+                )
                 return self.chance.choice(ops)
             case "as_of" | "valid_at" | "asserted_at":
                 return "2026-01-01"
@@ -264,11 +286,14 @@ def envelope_fault(told: Any, structured: Any) -> str:
 def admitted(row: Row, arguments: dict[str, Any]) -> bool:
     """Return whether the arguments fit the published schema, by an implementation that is not ours."""
     if not row.name.startswith("falsify."):  # a null, which is what JSON has for infinity, is as good as nothing there
-        nothing = (None, float("inf"), float("-inf"))
-        unsent = {name for name, value in arguments.items() if value in nothing or value != value}  # noqa: PLR0124 - NaN
-        arguments = {name: value for name, value in arguments.items() if name not in unsent - {"department"}}
+        arguments = {name: None if unheard(value) else value for name, value in arguments.items()}
+        arguments = {name: value for name, value in arguments.items() if value is not None or name == "department"}
     validator: Any = jsonschema.Draft202012Validator(row.tool.published()["inputSchema"])
     return validator.is_valid(arguments)
+
+
+def unheard(value: object) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def done(row: Row, text: str) -> bool:
@@ -410,7 +435,11 @@ def test_a_tool_that_there_is_not_is_an_error_of_the_protocol(world):
             for name in names:
                 with pytest.raises(MCPError) as caught:
                     await client.call_tool(name, {"project_id": "p1"})
-                yield caught.value.error.code, len(caught.value.error.message) < 200, caught.value.error.message.isprintable()
+                yield (
+                    caught.value.error.code,
+                    len(caught.value.error.message) < 200,
+                    caught.value.error.message.isprintable(),
+                )
 
     async def told():
         return {each async for each in codes()}
@@ -434,6 +463,16 @@ def test_a_prefix_that_no_json_can_hold_is_the_prefix_of_no_page(world):
             return (await client.call_tool("list_pages", {"prefix": "memory/\ud800"})).structured_content
 
     assert asyncio.run(listed()) == {"prefix": "memory/?", "pages": []}
+
+
+def test_a_comment_that_no_json_can_hold_is_kept_without_what_it_cannot(world):
+    async def rated():
+        async with serve_in_memory(world.workspace, "agent:scribe") as client:
+            asked = await client.call_tool("ask_company_context", {"question": "How often is the pump greased?"})
+            sent = {"answer_id": asked.structured_content["answer_id"], "rating": "up", "comment": "good \ud800"}
+            return (await client.call_tool("rate_answer", sent)).structured_content["recorded"]
+
+    assert asyncio.run(rated()) is True
 
 
 def test_whatever_resource_or_prompt_is_asked_for_there_is_a_text_or_an_error_of_the_protocol(world):
@@ -521,7 +560,9 @@ class Wire:
     def __init__(self, root: Path) -> None:
         command = [sys.executable, "-m", "cli", "-w", str(root), "mcp", "--as", "agent:scribe", "--no-worker"]
         self.errors = (root / "stderr").open("wb")
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, bufsize=0)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, bufsize=0
+        )
         self._rest = b""
 
     def send(self, data: bytes) -> None:
@@ -574,7 +615,9 @@ def sound(reply: dict[str, Any]) -> bool:
     if "error" in reply:
         return reply["error"]["code"] in {-32700, -32600, -32601, -32602, -32002} and len(json.dumps(reply)) < 250_000
     result = reply.get("result", {})
-    return "content" not in result or not envelope_fault(json.loads(result["content"][0]["text"]), result["structuredContent"])
+    return "content" not in result or not envelope_fault(
+        json.loads(result["content"][0]["text"]), result["structuredContent"]
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="select waits for pipes on POSIX only")
@@ -594,8 +637,12 @@ def test_whatever_comes_in_a_frame_the_server_goes_on_and_says_nothing_that_is_n
 
 # --- bodies over HTTP -----------------------------------------------------------------------------------------
 
+
 def test_who_is_told_the_address_can_connect_before_the_server_is_up():
-    with listen(Address.parse("127.0.0.1:0")) as listening, socket.create_connection(listening.getsockname(), timeout=5):
+    with (
+        listen(Address.parse("127.0.0.1:0")) as listening,
+        socket.create_connection(listening.getsockname(), timeout=5),
+    ):
         pass
 
 
@@ -615,7 +662,19 @@ def listening(root: Path):
     """Yield the port of a server process that takes everybody for one agent."""
     with Workspace.init(root, environ={}):
         pass
-    command = [sys.executable, "-m", "cli", "-w", str(root), "mcp", "--http", "127.0.0.1:0", "--as", "agent:scribe", "--no-worker"]
+    command = [
+        sys.executable,
+        "-m",
+        "cli",
+        "-w",
+        str(root),
+        "mcp",
+        "--http",
+        "127.0.0.1:0",
+        "--as",
+        "agent:scribe",
+        "--no-worker",
+    ]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     told: list[str] = []
     try:
@@ -634,7 +693,9 @@ def listening(root: Path):
 def post(port: int, body: bytes, **headers: str) -> tuple[int, str]:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
-        connection.request("POST", "/mcp", body, {**HEADERS, **{name.replace("_", "-"): value for name, value in headers.items()}})
+        connection.request(
+            "POST", "/mcp", body, {**HEADERS, **{name.replace("_", "-"): value for name, value in headers.items()}}
+        )
         answer = connection.getresponse()
         return answer.status, answer.read().decode()
     except (BrokenPipeError, ConnectionResetError):  # it did not want to read so much
@@ -657,7 +718,17 @@ def test_whatever_comes_in_a_body_is_refused_and_the_server_goes_on(tmp_path):
         assert process.poll() is None
         wrong = [each for each in answers if each[0] >= 500 or TELLTALES.search(each[1]) or '"internal"' in each[1]]
         assert wrong == []
-        began = post(port, frame("initialize", params={"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}))
+        began = post(
+            port,
+            frame(
+                "initialize",
+                params={
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {},
+                    "clientInfo": {"name": "x", "version": "1"},
+                },
+            ),
+        )
         assert began[0] == 200
     with Workspace.open(tmp_path, environ={}) as workspace:
         assert workspace.log.head().position == 0

@@ -14,15 +14,13 @@ import pytest
 
 from falsify import join
 from falsify.belief.text import clean
-from falsify.brain.events import OrgAccepted
-from falsify.brain.org import Agent, Department, Org, Person, canonical
 from falsify.errors import InvalidInputError
 from falsify.log import EventLog
 from falsify.recorders.memory import MemoryRecorder
 from falsify.workbench import nodes, runs, tickets
 from falsify.workbench.decisions import Judgement
 from surfaces.envelope import OUTPUT_SCHEMA
-from surfaces.mcp.rows import NOTICE, rows
+from surfaces.mcp.rows import rows
 from surfaces.tools.fence import Fence
 from surfaces.workbench import Workbench
 from surfaces.workspace import Workspace
@@ -30,7 +28,6 @@ from tests.brain_writes_world import SilentJudge
 from tests.lab import Lab, contract, idea
 from tests.mcp_world import serve_in_memory
 from tests.mirror_world import HashEmbedder
-from tests.search_world import World
 from tests.test_fence import FORGERIES, MARKUP, delimiters, skeleton
 
 MARKUPS = tuple(markup for markup, _ in MARKUP)
@@ -98,7 +95,12 @@ def breaches(told: Any) -> list[str]:
         return ["the text is not the envelope"]
     steps = structured.get("nextActions", ())
     unknown = [step["tool"] for step in steps if step["tool"] not in ROWS]
-    announced = {m for each in structured.get("warnings", ()) if isinstance(each, str) for m in re.findall(r"with the mark ([0-9a-f]{16}) is", each)}
+    announced = {
+        m
+        for each in structured.get("warnings", ())
+        if isinstance(each, str)
+        for m in re.findall(r"with the mark ([0-9a-f]{16}) is", each)
+    }
     found = [f"no tool: {unknown}"] if unknown else []
     used: set[str] = set()
     for path, text in strings(structured):
@@ -109,7 +111,7 @@ def breaches(told: Any) -> list[str]:
             continue
         else:
             inside = text
-            if "\n" in text or len(text.encode()) > 2000:
+            if ("\n" in text and not path.startswith(".approval")) or len(text.encode()) > 2000:
                 found.append(f"{path}: it is neither fenced nor one line: {text[:80]!a}")
         if wrong := loud(inside):
             found.append(f"{path}: {wrong}: {text[:200]!a}")
@@ -151,27 +153,50 @@ class Poisoned(Lab):
             self.ticket(number, payload)
         for number, payload in enumerate(PAYLOADS):
             # One that waits, beside those that are done with.
-            self.propose(idea(marked(number, payload, 120), hypothesis=marked(number, payload), instruction=raw(number, payload)))
+            self.propose(
+                idea(marked(number, payload, 120), hypothesis=marked(number, payload), instruction=raw(number, payload))
+            )
 
     def finish(self, run_id: str, value: float, *exhibits: Any, **metrics: float) -> None:
         left = exhibits or (self.store(f"EV-{run_id}", "metric", b"{}"),)
         told = join.Finish(
-            run_id=run_id, seconds=1.5, metrics={"val_acc": value, **metrics}, exhibits=left, ended_at="2026-01-01T00:00:00Z"
+            run_id=run_id,
+            seconds=1.5,
+            metrics={"val_acc": value, **metrics},
+            exhibits=left,
+            ended_at="2026-01-01T00:00:00Z",
         )
         self.record(lambda s: join.succeed_run(s.project, s.graph, told))
 
     def ticket(self, number: int, payload: str) -> None:
         words = marked(number, payload)
-        (ticket_id,) = self.propose(idea(words[:120], hypothesis=words, instruction=raw(number, payload)), caller="agent:b")
+        (ticket_id,) = self.propose(
+            idea(words[:120], hypothesis=words, instruction=raw(number, payload)), caller="agent:b"
+        )
         reason = raw(number, payload)
-        self.record(lambda s: [*tickets.claim_ticket(s.project, ticket_id, reason=reason, agent_session_id="", caller="agent:a")])
+        self.record(
+            lambda s: [
+                *tickets.claim_ticket(s.project, ticket_id, reason=reason, agent_session_id="", caller="agent:a")
+            ]
+        )
         node_id = self.materialize(ticket_id, {"hidden_width": 10 + number}, change_summary=reason)
         self.record(lambda s: [*runs.queue_run(s.project, node_id, reason=reason)])
         run_id = list(self.project.runs)[-1]
         self.record(lambda s: [*runs.start_run(s.project, run_id, worker="w-1")])
         self.report(run_id, {f"metric {words}": 0.5, "val_acc": 0.5})
-        self.fail(run_id, reason, self.store(f"EV-f{number}", "run_log", reason.encode("utf-8", "replace"), name=words, media_type="text/plain"))
-        self.measure(node_id, 0.6, self.store(f"EV-m{number}", "metric", reason.encode("utf-8", "replace"), name=words), **{f"last {words}": 1.0})
+        self.fail(
+            run_id,
+            reason,
+            self.store(
+                f"EV-f{number}", "run_log", reason.encode("utf-8", "replace"), name=words, media_type="text/plain"
+            ),
+        )
+        self.measure(
+            node_id,
+            0.6,
+            self.store(f"EV-m{number}", "metric", reason.encode("utf-8", "replace"), name=words),
+            **{f"last {words}": 1.0},
+        )
         told = Judgement(node_id=node_id, verdict="IMPROVED", action="KEEP_FROZEN", rationale=words)
         self.record(lambda s: join.commit_decision(s.project, s.graph, told, caller=s.caller))
 
@@ -216,7 +241,9 @@ def test_the_queue_tells_titles_hypotheses_instructions_and_reasons_as_data(lab)
     pages = paged(lab.workspace, "falsify.ticket.list", limit=50)
     clean_doors(pages)
     for name in ("title", "hypothesis", "instruction", "claim_reason"):
-        rows_told = [ticket[name] for page in pages for ticket in page.structured_content["result"]["tickets"] if ticket[name]]
+        rows_told = [
+            ticket[name] for page in pages for ticket in page.structured_content["result"]["tickets"] if ticket[name]
+        ]
         assert marks(rows_told) == EVERY, name
 
 
@@ -231,10 +258,15 @@ def test_the_graph_tells_summaries_metrics_reasons_and_rationales_as_data(lab):
 
 
 def test_a_run_tells_its_log_its_failure_and_its_metrics_as_data(lab):
-    calls = [("falsify.run.get", {"project_id": "p1", "run_id": run_id, "include_log_preview": True}) for run_id in lab.project.runs]
+    calls = [
+        ("falsify.run.get", {"project_id": "p1", "run_id": run_id, "include_log_preview": True})
+        for run_id in lab.project.runs
+    ]
     told = asked(lab.workspace, *calls)
     clean_doors(told)
-    failed = [each.structured_content["result"] for each in told if each.structured_content["result"]["status"] == "FAILED"]
+    failed = [
+        each.structured_content["result"] for each in told if each.structured_content["result"]["status"] == "FAILED"
+    ]
     for name in ("log_preview", "failure_reason", "reason", "metrics", "curves"):
         assert marks([row[name] for row in failed]) == EVERY, name
 
@@ -267,7 +299,11 @@ def test_evidence_tells_names_and_previews_as_data(lab):
 
 
 def test_a_comparison_and_what_it_suggests_are_data(lab):
-    calls = [("falsify.node.compare", {"project_id": "p1", "node_id": node_id}) for node_id in lab.project.nodes if node_id != "N-1"]
+    calls = [
+        ("falsify.node.compare", {"project_id": "p1", "node_id": node_id})
+        for node_id in lab.project.nodes
+        if node_id != "N-1"
+    ]
     told = asked(lab.workspace, *calls)
     assert [breach for each in told for breach in breaches(each)] == []
 
@@ -287,11 +323,20 @@ def state_after(workspace: Workspace, number: int, payload: str) -> list[Any]:
     """Let an agent ask for what is rejected with a payload; return the state that it reads then."""
     world = Lab.__new__(Lab)
     world.workspace, world.bench = workspace, Workbench(workspace, "p1", new=True)
-    words = {"project_id": "p1", "objective": marked(number, payload), "mode": "MANUAL", "parent": "", "contract": contract()}
+    words = {
+        "project_id": "p1",
+        "objective": marked(number, payload),
+        "mode": "MANUAL",
+        "parent": "",
+        "contract": contract(),
+    }
     world.record(lambda s: join.create_project(s.project, s.graph, caller=s.caller, **words))
     world.record(lambda s: [*nodes.register_baseline(s.project, caller=s.caller)])
     sent = {"idempotency_key": "k", "expected_project_revision": world.project.revision}
-    start = ("falsify.run.start", {"project_id": "p1", "node_id": "N-1", "reason": marked(number, payload, 500), **sent})
+    start = (
+        "falsify.run.start",
+        {"project_id": "p1", "node_id": "N-1", "reason": marked(number, payload, 500), **sent},
+    )
     (asking,) = asked(workspace, start)
     assert (asking.structured_content["status"], breaches(asking)) == ("approval_required", [])
     world.bench.reject(asking.structured_content["approval"]["id"], caller="owner", reason=marked(number, payload))
@@ -308,10 +353,18 @@ def test_an_act_that_repeats_what_it_was_sent_repeats_it_as_data(tmp_path):
     told = []
     for number, payload in enumerate(PAYLOADS):
         words = marked(number, payload, 120)
-        ticket = {"title": words, "type": "experiment", "hypothesis": words, "instruction": words, "parent_policy": "baseline"}
+        ticket = {
+            "title": words,
+            "type": "experiment",
+            "hypothesis": words,
+            "instruction": words,
+            "parent_policy": "baseline",
+        }
         told += asked(lab.workspace, ("falsify.ticket.create", {"tickets": [ticket], **sent(number)}))
         ticket_id = told[-1].structured_content["result"]["tickets"][0]["id"]
-        told += asked(lab.workspace, ("falsify.ticket.claim", {"ticket_id": ticket_id, "reason": words, **sent(1000 + number)}))
+        told += asked(
+            lab.workspace, ("falsify.ticket.claim", {"ticket_id": ticket_id, "reason": words, **sent(1000 + number)})
+        )
     clean_doors(told)
     lab.workspace.close()
 
@@ -365,7 +418,13 @@ def believed(tmp_path_factory):
     with Workspace.init(root, environ={}, embedder=HashEmbedder(), judge=SilentJudge()) as workspace:
         made = Lab.__new__(Lab)
         made.workspace, made.bench = workspace, Workbench(workspace, "p1", new=True)
-        words = {"project_id": "p1", "objective": "What is so?", "mode": "AUTORESEARCH", "parent": "", "contract": contract()}
+        words = {
+            "project_id": "p1",
+            "objective": "What is so?",
+            "mode": "AUTORESEARCH",
+            "parent": "",
+            "contract": contract(),
+        }
         made.record(lambda s: join.create_project(s.project, s.graph, caller=s.caller, **words))
         for number, payload in enumerate(PAYLOADS):
             (told,) = asked(workspace, ("falsify.belief.record", recorded(number, payload, made.project.revision)))
@@ -388,7 +447,9 @@ def recorded(number: int, payload: str, revision: int) -> dict[str, Any]:
                 "supports": [{"hypothesis": f"h{number}"}],
             }
         ],
-        "conclusions": [{"id": f"c{number}", "statement": f"So {words}", "depends_on": [{"on": name[:64], "group": words[:64]}]}],
+        "conclusions": [
+            {"id": f"c{number}", "statement": f"So {words}", "depends_on": [{"on": name[:64], "group": name[:64]}]}
+        ],
         "reason": words[:500],
         "idempotency_key": f"k{number}",
         "expected_project_revision": revision,
@@ -400,7 +461,10 @@ def names(made: Lab) -> list[str]:
 
 
 def test_recall_tells_claims_quotes_and_sources_as_data(believed):
-    calls = [("falsify.belief.recall", {"project_id": "p1", "query": f"Observed zq{number}z", "limit": 20}) for number in sorted(EVERY)]
+    calls = [
+        ("falsify.belief.recall", {"project_id": "p1", "query": f"Observed zq{number}z", "limit": 20})
+        for number in sorted(EVERY)
+    ]
     told = asked(believed.workspace, *calls)
     clean_doors(told)
     hits = [hit for each in told for hit in each.structured_content["result"]["hits"]]
@@ -427,10 +491,26 @@ def test_a_revision_and_a_withdrawal_tell_what_follows_as_data(believed):
         words = believable(number, payload)
         sent = {"project_id": "p1", "reason": words[:500], "idempotency_key": f"w{number}"}
         name = re.sub(r"\s+", "_", words)[:64]
-        told += asked(believed.workspace, ("falsify.belief.retract", {**sent, "evidence_id": name, "expected_project_revision": believed.project.revision}))
-        fact = {**sent, "idempotency_key": f"r{number}", "claim": f"Rather not {words}", "expected_project_revision": believed.project.revision}
-        told += asked(believed.workspace, ("falsify.belief.revise", {**fact, "source": {"id": f"t{number}", "title": words[:300]}, "quote": words}))
+        told += asked(
+            believed.workspace,
+            (
+                "falsify.belief.retract",
+                {**sent, "evidence_id": name, "expected_project_revision": believed.project.revision},
+            ),
+        )
+        fact = {
+            **sent,
+            "idempotency_key": f"r{number}",
+            "claim": f"Rather not {words}",
+            "expected_project_revision": believed.project.revision,
+        }
+        told += asked(
+            believed.workspace,
+            ("falsify.belief.revise", {**fact, "source": {"id": f"t{number}", "title": words[:300]}, "quote": words}),
+        )
     clean_doors(told)
-    told = asked(believed.workspace, *(("falsify.belief.why", {"project_id": "p1", "node": name}) for name in names(believed)))
+    told = asked(
+        believed.workspace, *(("falsify.belief.why", {"project_id": "p1", "node": name}) for name in names(believed))
+    )
     clean_doors(told)
     clean_doors(asked(believed.workspace, ("falsify.belief.replay", {"project_id": "p1", "epoch": 0})), expected=SOME)

@@ -31,6 +31,7 @@ from surfaces.adapters import make_executor
 from surfaces.envelope import STATUSES
 from surfaces.research.contract_file import DEFAULTS, EXAMPLE, Terms, draw_up, read_terms
 from surfaces.settings import ExecutorTable, load
+from surfaces.tools.belief_inputs import BELIEF_INPUTS
 from surfaces.tools.workbench_inputs import WORKBENCH_INPUTS
 
 ROOT = Path(__file__).parent.parent
@@ -272,7 +273,7 @@ def reasons():
     return found
 
 
-OTHERS = {"brain", "pages", "governance", "stories"}
+OTHERS = {"brain", "pages", "governance", "stories", "mcp", "token"}
 """Where the surfaces of another context lie."""
 
 
@@ -287,7 +288,7 @@ def modules():
         *(
             path
             for path in surfaces
-            if not OTHERS & set(path.relative_to(ROOT).with_suffix("").parts) and "brain" not in path.name
+            if not OTHERS & {*path.relative_to(ROOT).with_suffix("").parts} and not re.search("brain|belief", path.name)
         ),
     ]
 
@@ -374,7 +375,7 @@ def commands_below(name):
 
 def test_every_tool_that_the_page_names_exists():
     named = {*re.findall(r"`(falsify\.\w+\.\w+)", PAGE)}
-    assert named - {*WORKBENCH_INPUTS} == set()
+    assert named - {*WORKBENCH_INPUTS, *BELIEF_INPUTS} == set()
     assert len(named) > 5
 
 

@@ -27,6 +27,7 @@ PATH: Final = "/mcp"
 PATIENCE: Final = 3
 """Seconds that open connections are given when the server ends."""
 
+_BACKLOG: Final = 128
 _LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -137,6 +138,7 @@ def listen(address: Address) -> socket.socket:
             if os.name == "posix":
                 listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(where)
+            listening.listen(_BACKLOG)  # from here on nobody is refused, though it may be a moment until they are heard
             # Whoever is told the address may connect at once, and waits until the server is up.
             listening.listen()
         except OSError as error:

@@ -77,7 +77,7 @@ def _evidence(rows: Rows, served: Served, caller: Caller, rest: str) -> Reply:
     while True:
         reply = row.answer(served, caller, asked)
         told = reply.structured.get("result", {})
-        found = [each for each in told.get("evidence", ()) if each["evidence_id"] == evidence_id]
+        found = [each for each in told.get("evidence", ()) if each["id"] == evidence_id]
         if reply.is_error or found or "nextCursor" not in told:
             break
         asked["cursor"] = told["nextCursor"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 import mcp_types as types
 from mcp.server.caching import CacheHint
@@ -27,6 +27,7 @@ from surfaces.mcp.rows import Reply, Row, rows
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
 ToolNames = Literal["dotted", "underscore"]
 Context = ServerRequestContext[Any, Any]
 Identify = Callable[[Context], Caller]
@@ -101,6 +102,7 @@ class _Handlers:
         self._listed = types.ListToolsResult(tools=[self._published(row) for row in self.rows.values()])
         # Whatever is published, a call may use either spelling: descriptions and next actions say the canonical one.
         self._called = {spelt: row for row in self.rows.values() for spelt in (row.name, _underscored(row.name))}
+        self._schemas = {spelt: row.tool.published()["inputSchema"] for spelt, row in self._called.items()}
 
     # --- tools ------------------------------------------------------------------------------------------------
 
@@ -112,8 +114,7 @@ class _Handlers:
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
         """Return the input schema of a tool, None if there is none of that name."""
-        row = self._called.get(name)
-        return row.tool.published()["inputSchema"] if row else None
+        return self._schemas.get(name)
 
     async def call_tool(
         self, context: Context, params: types.CallToolRequestParams
@@ -159,7 +160,7 @@ class _Handlers:
         self, context: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         """Answer resources/list: the projects that exist for the caller."""
-        found = await self.desk.run(partial(_projects, self.identify(context)))
+        found = await self._read(partial(_projects, self.identify(context)))
         kind = resources.RESOURCES[0]
         listed = [
             types.Resource(uri=uri, name=project, title=f"{kind.title}: {project}", mime_type=kind.media_type)
@@ -188,12 +189,19 @@ class _Handlers:
     ) -> types.ReadResourceResult:
         """Answer resources/read."""
         read = partial(resources.read, self.rows, params.uri, self.identify(context))
-        try:
-            content = await self.desk.run(read)
-        except FalsifyError as error:
-            raise MCPError(code=types.INVALID_PARAMS, message=error.message, data={"uri": params.uri}) from error
+        content = await self._read(read, uri=params.uri)
         text = types.TextResourceContents(uri=params.uri, mime_type=content.media_type, text=content.text)
         return types.ReadResourceResult(contents=[text])
+
+    async def _read(self, work: Callable[[Served], T], **about: str) -> T:
+        """Return what is read at the desk; what is in the way is an error of the protocol, and a bug says nothing."""
+        try:
+            return await self.desk.run(work)
+        except FalsifyError as error:
+            raise MCPError(code=types.INVALID_PARAMS, message=error.message, data=about or None) from error
+        except Exception:
+            logger.exception("reading %s failed", about)
+            raise MCPError(code=types.INTERNAL_ERROR, message=_BUG.message) from None
 
     async def list_prompts(
         self, _context: Context, _params: types.PaginatedRequestParams | None

@@ -57,7 +57,8 @@ def log_trace(
 
 def rate_answer(brain: Brain, caller: str, *, answer_id: str, rating: str, comment: str = "") -> bytes:
     """Record whether an answer was any good; of a refusal, the error object."""
+    said = comment.encode(errors="replace").decode()  # half a surrogate pair is nothing that can be kept
     try:
-        return brain_writes.rate_answer(brain, caller, answer_id=answer_id, rating=rating, comment=comment)
+        return brain_writes.rate_answer(brain, caller, answer_id=answer_id, rating=rating, comment=said)
     except RefusedError as error:
         return orjson.dumps({"error": error.reason, "message": error.message})

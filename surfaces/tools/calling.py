@@ -5,6 +5,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+import orjson
+
 from falsify.errors import FalsifyError, InvalidInputError, NotFoundError, StaleRevisionError
 from falsify.identity import identity
 from falsify.workbench.autonomy import GATES, Gate
@@ -128,12 +130,21 @@ def _called(workspace: Workspace, tool: Tool, arguments: object, *, caller: str)
         return tool.read(workbench, given, caller, Fence()).to_bytes()
     if tool.work is None:
         raise NotFoundError(f"{tool.name} can be neither read nor done", hint="see `falsify tools`", reason="no_tool")
-    return workbench.perform(
+    done = workbench.perform(
         tool.work(given),
         caller=caller,
         key=_key(given),
         expected_revision=getattr(given, "expected_project_revision", None),
-    ).response
+    )
+    return _with_harmless_request(done.response)
+
+
+def _with_harmless_request(response: bytes) -> bytes:
+    """Return an envelope whose request is harmless: people read it as it is, and it may quote what others wrote."""
+    told = orjson.loads(response)
+    if "approval" not in told:
+        return response
+    return orjson.dumps({**told, "approval": made_harmless(told["approval"])})
 
 
 def _key(given: ToolInput) -> str:
@@ -165,7 +176,7 @@ def _refused(workspace: Workspace, tool: Tool | None, arguments: object, error: 
 
 
 def made_harmless(value: Any) -> Any:
-    """Return a JSON value with every text in it harmless: a refusal may repeat what somebody else wrote."""
+    """Return a JSON value with every text in it harmless: what repeats words may repeat somebody else's."""
     if isinstance(value, str):
         return harmless(value)
     if isinstance(value, Mapping):
