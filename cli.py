@@ -1,5 +1,6 @@
 """The command `falsify`: assembles the commands, loads each only when it is called, and ends with a documented code."""
 
+import errno
 import importlib
 import os
 import sys
@@ -112,7 +113,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     code = run(words)
-    sys.stdout.flush()
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        code = _unwritable(error)
     if "cognee" in sys.modules:
         # Cognee's interpreter shutdown takes seconds; everything of ours is flushed and closed.
         sys.stderr.flush()
@@ -140,6 +144,8 @@ def run(words: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001 - the one place that translates refusals, and says so of a bug
         from falsify.errors import FalsifyError
 
+        if isinstance(error, OSError) and error.errno in _FULL:
+            return _unwritable(error)
         if not isinstance(error, FalsifyError):
             import traceback
 
@@ -148,6 +154,19 @@ def run(words: Sequence[str]) -> int:
             return _refuse(as_json, "error", message, "please report it with the lines above", BUG)
         return _refuse(as_json, error.status, error.message, error.hint, error.exit_code)
     return result if isinstance(result, int) else 0
+
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EIO}
+"""What a full or failing disk says when something is written to it."""
+
+
+def _unwritable(error: OSError) -> int:
+    """Say that what was to be printed or stored could not be written, and keep the interpreter from trying again."""
+    from falsify.errors import UnavailableError
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    click.echo(f"Error: it cannot be written: {error.strerror}; free some space and try again", err=True)
+    return UnavailableError.exit_code
 
 
 def _refuse(as_json: bool, status: str, message: str, hint: str, code: int) -> int:

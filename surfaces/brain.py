@@ -14,15 +14,12 @@ from falsify.events import Event
 from falsify.log import Command
 from projections.library import LIBRARY
 from projections.pages import PageCache, PageView, pages_at
-from surfaces.workspace import ATTEMPTS, Workspace, command_id
+from surfaces.workspace import ATTEMPTS, SEARCH, Workspace, command_id
 
 if TYPE_CHECKING:
     from projections.search.index import SearchIndex, Watch
 
 STREAM = "brain"
-
-SEARCH = "search.sqlite"
-"""The file of the search index in the workspace's folder; its vectors lie beside it."""
 
 Decide = Callable[[Library], Sequence[Event]]
 Respond = Callable[[Sequence[Event]], bytes]
@@ -69,9 +66,22 @@ class Brain:
         return self._index
 
     def build_index(self, watch: "Watch | None" = None) -> int:
-        """Bring the search index up to the log, telling somebody how far it has come; return how much was embedded."""
+        """Bring the search index up to the log, telling somebody how far it has come; return how much was embedded.
+
+        One that is ahead of the log is of another log, or of what this one was before it was restored: it is rebuilt.
+        """
         library = self.library
+        if self._ahead():
+            return self._index.rebuild(library, self.position, watch=watch)
         return self._index.sync(library, self.position, watch=watch)
+
+    def _ahead(self) -> bool:
+        """Return whether the index on the disk has read what is not in the log."""
+        from projections.claims import checkpoint_on_disk
+
+        # In this order: somebody else may write and index meanwhile.
+        reached = checkpoint_on_disk(self.workspace.folder / SEARCH) or 0
+        return reached > self.log.head().position
 
     @cached_property
     def _index(self) -> "SearchIndex":

@@ -13,7 +13,7 @@ from falsify.errors import FalsifyError, UnavailableError
 from falsify.version import __version__
 from projections.claims import checkpoint_on_disk
 from replay.verify import mislabelled, misplaced, redecide
-from surfaces.workspace import Workspace
+from surfaces.workspace import SEARCH, Workspace
 
 PACKAGES = (
     "click",
@@ -34,7 +34,7 @@ def status(workspace: Workspace) -> dict[str, Any]:
     """Return where log and projections stand; Cognee is not imported for it."""
     head = workspace.log.head()
     graph = workspace.graph
-    indexed, mirrored = (position for _, position in _checkpoints(workspace))
+    indexed, mirrored, _ = (position for _, position in _checkpoints(workspace))
     states: dict[str, int] = {}
     for node in graph.nodes.values():
         states[node.state] = states.get(node.state, 0) + 1
@@ -164,4 +164,5 @@ def _checkpoints(workspace: Workspace) -> list[tuple[str, int | None]]:
     return [
         ("claims index", checkpoint_on_disk(workspace.own_folder / "claims.sqlite")),
         ("mirror", workspace.mirror.checkpoint() or None),
+        ("search index", checkpoint_on_disk(workspace.folder / SEARCH)),
     ]

@@ -59,6 +59,9 @@ if TYPE_CHECKING:
 FOLDER = ".falsify"
 """What makes a folder a workspace."""
 
+SEARCH = "search.sqlite"
+"""The file of the search index in a workspace's folder; its vectors lie beside it."""
+
 IGNORED = """\
 # Rebuilt from the log at any time.
 claims.sqlite*

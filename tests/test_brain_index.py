@@ -1,6 +1,7 @@
 """The search index: it equals its rebuild, survives a kill at any step, and embeds a text once."""
 
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from falsify.errors import UnavailableError
 from projections.search.chunks import LONGEST, chunks
 from projections.search.index import SearchIndex
 from projections.search.view import Admission
+from surfaces.health import verify
 from tests.mirror_world import HashEmbedder, OtherEmbedder
 from tests.search_world import COMPANY, ORG, OWNER, TODAY, World, company, everything, page
 
@@ -199,6 +201,19 @@ def test_a_reader_keeps_what_it_has_while_the_index_is_rebuilt(world):
     world.brain.index.rebuild(world.brain.library, world.brain.position)
     assert (view.snapshot.vectors == kept).all()
     assert (world.brain.index.view(admission).snapshot.vectors == kept).all()
+
+
+def test_an_index_ahead_of_its_log_is_told_by_verify_and_rebuilt(world, tmp_path):
+    everything(world)
+    restored = World(tmp_path / "restored")
+    restored.write({"memory/zebra.md": page("Zebra", "The zebra is striped.")})
+    for file in (world.root / ".falsify").glob("search.*"):
+        shutil.copy(file, restored.root / ".falsify")
+    with restored.workspace as workspace:
+        faults = [fault for part in verify(workspace, with_mirror=False, anchor=None) for fault in part["faults"]]
+        ends = (world.brain.position, restored.brain.log.head().position)
+        assert faults == [f"the search index has read up to position {ends[0]}, and the log ends at {ends[1]}"]
+        assert rows(restored.brain.index, "rel_path") == [("memory/zebra.md",)]
 
 
 def test_a_file_that_is_no_index_is_refused_with_what_to_do(tmp_path):

@@ -320,7 +320,7 @@ def same(told: str, *, but: re.Pattern[str] | None = None) -> str:
 # --- the laws -------------------------------------------------------------------------------------------------
 
 LAWS = settings(
-    max_examples=9,
+    max_examples=20,
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),  # a shrunken example takes minutes: raise what finds it
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -506,7 +506,7 @@ def test_of_what_the_channel_withholds_a_pointer_is_all_and_governance_is_the_ow
         for leaf in shelf:
             today = leaf.today(org)
             if leaf.removed or not scope.sees(today):
-                there = scope.admits(page) and not leaf.removed
+                there = scope.admits(today) and not leaf.removed
                 assert answer(world, asking, "read_page", {"rel_path": leaf.last_path}) == (
                     WITHHELD if there else NO_PAGE
                 )

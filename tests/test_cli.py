@@ -343,6 +343,17 @@ def test_a_reader_that_has_enough_is_not_an_error(root, story):
     assert done.stderr == ""
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
+@pytest.mark.parametrize("words", [["log"], ["log", "--json"], ["--help"]])
+def test_what_does_not_fit_on_the_disk_is_said_in_one_line(root, words):
+    command = [sys.executable, "-m", "cli", "-w", str(root), *words]
+    env = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parent)}
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=env)
+    told = "Error: it cannot be written: No space left on device; free some space and try again\n"
+    assert (done.returncode, done.stderr) == (8, told)
+
+
 def test_an_ascii_terminal_gets_ascii(root, story):
     done = run_apart("-w", str(root), "graph", PYTHONIOENCODING="ascii", PYTHONUTF8="0", LC_ALL="C")
     assert done.returncode == 0

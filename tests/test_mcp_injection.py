@@ -4,13 +4,15 @@ Every payload is stored wherever somebody's text is kept, behind a mark of its o
 came out again. What comes out is read as its most credulous reader would read it.
 """
 
-import asyncio
 import json
 import re
 import unicodedata
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
+from anyio.from_thread import start_blocking_portal
 
 from falsify import join
 from falsify.belief.text import clean
@@ -209,14 +211,20 @@ def lab(tmp_path_factory):
     made.workspace.close()
 
 
+@contextmanager
+def door(workspace: Workspace, caller: str = "agent:a"):
+    """Yield what calls a tool, over one connection to a server of the workspace."""
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(serve_in_memory(workspace, caller)) as client,
+    ):
+        yield lambda name, arguments: portal.call(client.call_tool, name, arguments)
+
+
 def asked(workspace: Workspace, *calls: tuple[str, dict[str, Any]], caller: str = "agent:a") -> list[Any]:
     """Call tools in turn; return the results."""
-
-    async def results():
-        async with serve_in_memory(workspace, caller) as client:
-            return [await client.call_tool(name, arguments) for name, arguments in calls]
-
-    return asyncio.run(results())
+    with door(workspace, caller) as ask:
+        return [ask(name, arguments) for name, arguments in calls]
 
 
 def paged(workspace: Workspace, tool: str, **arguments: Any) -> list[Any]:
@@ -277,14 +285,13 @@ def test_a_run_that_goes_on_tells_the_end_of_its_log_as_data(lab):
     folder = lab.workspace.folder / "runs" / "p1" / run_id
     folder.mkdir(parents=True)
     call = ("falsify.run.get", {"project_id": "p1", "run_id": run_id, "include_log_preview": True})
-    seen: set[int] = set()
-    for number, payload in enumerate(PAYLOADS):
-        (folder / "log.txt").write_bytes(raw(number, payload).encode("utf-8", "replace"))
-        (told,) = asked(lab.workspace, call)
-        assert breaches(told) == []
-        seen |= marks(told.structured_content["result"]["log_preview"])
+    told = []
+    with door(lab.workspace) as ask:
+        for number, payload in enumerate(PAYLOADS):
+            (folder / "log.txt").write_bytes(raw(number, payload).encode("utf-8", "replace"))
+            told.append(ask(*call))
     lab.fail(run_id, "it was only for its log")
-    assert seen == EVERY
+    clean_doors(told)
 
 
 def test_evidence_tells_names_and_previews_as_data(lab):
@@ -308,65 +315,60 @@ def test_a_comparison_and_what_it_suggests_are_data(lab):
     assert [breach for each in told for breach in breaches(each)] == []
 
 
-def test_the_state_of_a_project_tells_its_objective_its_events_and_its_rejections_as_data(tmp_path):
-    told = []
-    for number, payload in enumerate(PAYLOADS):
-        with Workspace.init(tmp_path / f"{number}", environ={}, log=EventLog(MemoryRecorder())) as workspace:
-            told += [*state_after(workspace, number, payload)]
-    clean_doors(told)
-    results = [each.structured_content["result"] for each in told]
-    assert marks([each["objective"] for each in results]) == EVERY
-    assert marks([each["approvals"]["yours"] for each in results]) == EVERY
+def test_the_state_of_a_project_tells_its_objective_as_data(tmp_path):
+    with memory(tmp_path) as workspace:
+        for number, payload in enumerate(PAYLOADS):
+            begun(workspace, f"p{number}", objective=marked(number, payload))
+        calls = [("falsify.project.get_state", {"project_id": f"p{number}"}) for number in EVERY]
+        clean_doors(asked(workspace, *calls))
 
 
-def state_after(workspace: Workspace, number: int, payload: str) -> list[Any]:
-    """Let an agent ask for what is rejected with a payload; return the state that it reads then."""
-    world = Lab.__new__(Lab)
-    world.workspace, world.bench = workspace, Workbench(workspace, "p1", new=True)
-    words = {
-        "project_id": "p1",
-        "objective": marked(number, payload),
-        "mode": "MANUAL",
-        "parent": "",
-        "contract": contract(),
-    }
-    world.record(lambda s: join.create_project(s.project, s.graph, caller=s.caller, **words))
-    world.record(lambda s: [*nodes.register_baseline(s.project, caller=s.caller)])
-    sent = {"idempotency_key": "k", "expected_project_revision": world.project.revision}
-    start = (
-        "falsify.run.start",
-        {"project_id": "p1", "node_id": "N-1", "reason": marked(number, payload, 500), **sent},
-    )
-    (asking,) = asked(workspace, start)
-    assert (asking.structured_content["status"], breaches(asking)) == ("approval_required", [])
-    world.bench.reject(asking.structured_content["approval"]["id"], caller="owner", reason=marked(number, payload))
-    return asked(workspace, ("falsify.project.get_state", {"project_id": "p1"}))
+def memory(root: Path, **options: Any) -> Workspace:
+    return Workspace.init(root, environ={}, log=EventLog(MemoryRecorder()), **options)
+
+
+def begun(workspace: Workspace, project: str = "p1", **words: Any) -> Lab:
+    """Begin a project; return it with its baseline, which is not measured yet."""
+    made = Lab.__new__(Lab)
+    made.workspace, made.bench = workspace, Workbench(workspace, project, new=True)
+    told = {"objective": "What is so?", "mode": "AUTORESEARCH", "parent": "", "contract": contract(), **words}
+    made.record(lambda s: join.create_project(s.project, s.graph, caller=s.caller, project_id=project, **told))
+    made.record(lambda s: [*nodes.register_baseline(s.project, caller=s.caller)])
+    return made
+
+
+def test_a_request_its_rejection_and_what_it_says_of_itself_are_data(tmp_path):
+    with memory(tmp_path) as workspace:
+        made, told = begun(workspace, mode="MANUAL"), []
+        with door(workspace) as ask:
+            for number, payload in enumerate(PAYLOADS):
+                words = marked(number, payload, 500)
+                sent = {"idempotency_key": f"k{number}", "expected_project_revision": made.project.revision}
+                told.append(ask("falsify.run.start", {"project_id": "p1", "node_id": "N-1", "reason": words, **sent}))
+                again = ask("falsify.run.start", {"project_id": "p1", "node_id": "N-1", "reason": words, **sent})
+                assert again.content == told[-1].content
+                made.bench.reject(told[-1].structured_content["approval"]["id"], caller="owner", reason=words)
+                told.append(ask("falsify.project.get_state", {"project_id": "p1"}))
+        assert [breach for each in told for breach in breaches(each)] == []
+        assert marks([each.structured_content.get("approval") for each in told]) == EVERY
+        yours = [each.structured_content["result"]["approvals"]["yours"] for each in told if "result" in each.structured_content]
+        assert marks(yours) == EVERY
 
 
 def test_an_act_that_repeats_what_it_was_sent_repeats_it_as_data(tmp_path):
-    lab = Lab(tmp_path)
-    lab.baseline(0.5)
-
-    def sent(number: int) -> dict[str, Any]:
-        return {"project_id": "p1", "idempotency_key": f"k-{number}", "expected_project_revision": lab.project.revision}
-
-    told = []
-    for number, payload in enumerate(PAYLOADS):
-        words = marked(number, payload, 120)
-        ticket = {
-            "title": words,
-            "type": "experiment",
-            "hypothesis": words,
-            "instruction": words,
-            "parent_policy": "baseline",
-        }
-        told += asked(lab.workspace, ("falsify.ticket.create", {"tickets": [ticket], **sent(number)}))
-        ticket_id = told[-1].structured_content["result"]["tickets"][0]["id"]
-        told += asked(
-            lab.workspace, ("falsify.ticket.claim", {"ticket_id": ticket_id, "reason": words, **sent(1000 + number)})
-        )
-    clean_doors(told)
-    lab.workspace.close()
+    with memory(tmp_path) as workspace:
+        made, told = begun(workspace), []
+        made.measure("N-1", 0.5)
+        with door(workspace) as ask:
+            for number, payload in enumerate(PAYLOADS):
+                words = marked(number, payload, 120)
+                ticket = {"title": words, "type": "experiment", "hypothesis": words, "instruction": words, "parent_policy": "baseline"}
+                sent = {"project_id": "p1", "idempotency_key": f"t{number}", "expected_project_revision": made.project.revision}
+                told.append(ask("falsify.ticket.create", {"tickets": [ticket], **sent}))
+                ticket_id = told[-1].structured_content["result"]["tickets"][0]["id"]
+                sent = {**sent, "idempotency_key": f"c{number}", "expected_project_revision": made.project.revision}
+                told.append(ask("falsify.ticket.claim", {"ticket_id": ticket_id, "reason": words, **sent}))
+        clean_doors(told)
 
 
 def test_a_refusal_repeats_what_it_was_sent_as_data(lab):
@@ -413,22 +415,13 @@ def believable(number: int, payload: str) -> str:
 
 @pytest.fixture(scope="module")
 def believed(tmp_path_factory):
-    """Yield a workspace in which every payload is a claim, a quote, a source, a short name and a reason."""
-    root = tmp_path_factory.mktemp("believed")
-    with Workspace.init(root, environ={}, embedder=HashEmbedder(), judge=SilentJudge()) as workspace:
-        made = Lab.__new__(Lab)
-        made.workspace, made.bench = workspace, Workbench(workspace, "p1", new=True)
-        words = {
-            "project_id": "p1",
-            "objective": "What is so?",
-            "mode": "AUTORESEARCH",
-            "parent": "",
-            "contract": contract(),
-        }
-        made.record(lambda s: join.create_project(s.project, s.graph, caller=s.caller, **words))
-        for number, payload in enumerate(PAYLOADS):
-            (told,) = asked(workspace, ("falsify.belief.record", recorded(number, payload, made.project.revision)))
-            assert (told.structured_content["status"], breaches(told)) == ("ok", []), payload
+    """Yield a project in which every payload is a claim, a quote, a source, a short name and a reason."""
+    with memory(tmp_path_factory.mktemp("believed"), embedder=HashEmbedder(), judge=SilentJudge()) as workspace:
+        made = begun(workspace)
+        with door(workspace) as ask:
+            for number, payload in enumerate(PAYLOADS):
+                told = ask("falsify.belief.record", recorded(number, payload, made.project.revision))
+                assert (told.structured_content["status"], breaches(told)) == ("ok", [])
         yield made
 
 
@@ -487,30 +480,16 @@ SOME: set[int] = set()
 
 def test_a_revision_and_a_withdrawal_tell_what_follows_as_data(believed):
     told = []
-    for number, payload in enumerate(PAYLOADS):
-        words = believable(number, payload)
-        sent = {"project_id": "p1", "reason": words[:500], "idempotency_key": f"w{number}"}
-        name = re.sub(r"\s+", "_", words)[:64]
-        told += asked(
-            believed.workspace,
-            (
-                "falsify.belief.retract",
-                {**sent, "evidence_id": name, "expected_project_revision": believed.project.revision},
-            ),
-        )
-        fact = {
-            **sent,
-            "idempotency_key": f"r{number}",
-            "claim": f"Rather not {words}",
-            "expected_project_revision": believed.project.revision,
-        }
-        told += asked(
-            believed.workspace,
-            ("falsify.belief.revise", {**fact, "source": {"id": f"t{number}", "title": words[:300]}, "quote": words}),
-        )
+    with door(believed.workspace) as ask:
+        for number, payload in enumerate(PAYLOADS):
+            words = believable(number, payload)
+            sent = {"project_id": "p1", "reason": words[:500]}
+            name = re.sub(r"\s+", "_", words)[:64]
+            at = {"idempotency_key": f"w{number}", "expected_project_revision": believed.project.revision}
+            told.append(ask("falsify.belief.retract", {**sent, **at, "evidence_id": name}))
+            fact = {"claim": f"Rather not {words}", "source": {"id": f"t{number}", "title": words[:300]}, "quote": words}
+            at = {"idempotency_key": f"r{number}", "expected_project_revision": believed.project.revision}
+            told.append(ask("falsify.belief.revise", {**sent, **at, **fact}))
     clean_doors(told)
-    told = asked(
-        believed.workspace, *(("falsify.belief.why", {"project_id": "p1", "node": name}) for name in names(believed))
-    )
-    clean_doors(told)
-    clean_doors(asked(believed.workspace, ("falsify.belief.replay", {"project_id": "p1", "epoch": 0})), expected=SOME)
+    clean_doors(asked(believed.workspace, *(("falsify.belief.why", {"project_id": "p1", "node": name}) for name in names(believed))))
+    clean_doors(asked(believed.workspace, ("falsify.belief.replay", {"project_id": "p1", "epoch": 0})), expected=None)

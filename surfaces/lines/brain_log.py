@@ -66,9 +66,8 @@ def sentence(event: BrainEvent) -> str:
             undoes = f", which undoes {event.undoes}" if event.undoes else ""
             return f"{event.operation_id}: {event.op}{arguments}{undoes}"
         case ProposalStaged():
-            return f"{event.proposal_id}: a {event.proposes}, {event.title!r}" + (
-                f", for {event.lands_at or event.rel_path}" if event.rel_path else ""
-            )
+            what = "change of the org map" if event.proposes == "governance" else event.proposes
+            return f"{event.proposal_id}: a {what} for {event.lands_at or event.rel_path}, {event.title!r}"
         case ProposalApproved():
             return f"{event.proposal_id}" + (f": {event.note}" if event.note else "")
         case ProposalRejected():

@@ -27,7 +27,6 @@ PATH: Final = "/mcp"
 PATIENCE: Final = 3
 """Seconds that open connections are given when the server ends."""
 
-_BACKLOG: Final = 128
 _LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -130,15 +129,14 @@ def listen(address: Address) -> socket.socket:
     """Return a socket that listens there. Raises UnavailableError where it cannot be had."""
     with ExitStack() as undone:
         try:
-            family, kind, protocol, _, where = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[
-                0
-            ]
+            (family, kind, protocol, _, where), *_ = socket.getaddrinfo(
+                address.host, address.port, type=socket.SOCK_STREAM
+            )
             # The protocol is named: asyncio sends without delay only where it knows that it is TCP.
             listening = undone.enter_context(socket.socket(family, kind, protocol or socket.IPPROTO_TCP))
             if os.name == "posix":
                 listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(where)
-            listening.listen(_BACKLOG)  # from here on nobody is refused, though it may be a moment until they are heard
             # Whoever is told the address may connect at once, and waits until the server is up.
             listening.listen()
         except OSError as error:

@@ -1,6 +1,6 @@
 """Resources: what can be read by a URI. Each is what a tool answers, so scope and fence are the tool's own."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -39,10 +39,11 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a resource says."""
+    """What a resource says, and what the server says after it of a text that nothing marks as others'."""
 
     media_type: str
     text: str
+    notice: str = ""
 
 
 def _project(rows: Rows, served: Served, caller: Caller, rest: str) -> Reply:
@@ -61,28 +62,41 @@ def _obituary(rows: Rows, served: Served, caller: Caller, rest: str) -> Reply:
 def _evidence(rows: Rows, served: Served, caller: Caller, rest: str) -> Reply:
     """Return the one piece of evidence out of what the tool answers for its node."""
     project, evidence_id = _two(rest)
-    workbench = Workbench(served.workspace_for(caller, project), project)
-    stored = workbench.project.evidence.get(evidence_id)
+    stored = Workbench(served.workspace_for(caller, project), project).project.evidence.get(evidence_id)
     if stored is None:
-        raise NotFoundError(f"there is no evidence {evidence_id!r}", reason="no_evidence")
-    asked = {
+        raise _no_evidence(evidence_id)
+    asked: dict[str, Any] = {
         "project_id": project,
         "node_id": stored.node_id,
         "kind": [stored.exhibit.kind],
         "include_preview": True,
         "preview_bytes": 8192,
-        "limit": 50,
+        **({"run_id": stored.run_id} if stored.run_id else {}),
     }
-    row = rows["falsify.evidence.list"]
+    for reply in _pages_of(rows["falsify.evidence.list"], served, caller, asked):
+        found = [each for each in reply.structured["result"]["evidence"] if each["id"] == evidence_id]
+        if found:
+            envelope = {**reply.structured, "result": {"evidence": found[0]}}
+            return Reply(orjson.dumps(envelope).decode(), envelope, reply.is_error)
+    raise _no_evidence(evidence_id)
+
+
+def _pages_of(row: Row, served: Served, caller: Caller, asked: Mapping[str, Any]) -> Iterator[Reply]:
+    """Yield the pages of a tool's answer. Raises NotFoundError where it refuses."""
+    cursor: dict[str, str] = {}
     while True:
-        reply = row.answer(served, caller, asked)
-        told = reply.structured.get("result", {})
-        found = [each for each in told.get("evidence", ()) if each["id"] == evidence_id]
-        if reply.is_error or found or "nextCursor" not in told:
-            break
-        asked["cursor"] = told["nextCursor"]
-    envelope = {**reply.structured, "result": {"evidence": found[0]}} if found else reply.structured
-    return Reply(orjson.dumps(envelope).decode(), envelope, reply.is_error)
+        reply = row.answer(served, caller, {**asked, **cursor})
+        if reply.is_error:
+            raise NotFoundError(_said(reply.structured))
+        yield reply
+        following = reply.structured["result"].get("nextCursor")
+        if following is None:
+            return
+        cursor = {"cursor": following}
+
+
+def _no_evidence(evidence_id: str) -> NotFoundError:
+    return NotFoundError(f"there is no evidence {evidence_id!r}", hint="see falsify.evidence.list")
 
 
 def _two(rest: str) -> tuple[str, str]:
@@ -124,7 +138,7 @@ def read(rows: Rows, uri: str, caller: Caller, served: Served) -> Content:
     reply = known.make(rows, served, caller, rest)
     if reply.is_error:
         raise NotFoundError(_said(reply.structured))
-    return Content(known.media_type, reply.text)
+    return Content(known.media_type, reply.text, reply.notice)
 
 
 def project_uris(served: Served, caller: Caller) -> dict[str, str]:

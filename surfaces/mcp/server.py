@@ -190,8 +190,10 @@ class _Handlers:
         """Answer resources/read."""
         read = partial(resources.read, self.rows, params.uri, self.identify(context))
         content = await self._read(read, uri=params.uri)
-        text = types.TextResourceContents(uri=params.uri, mime_type=content.media_type, text=content.text)
-        return types.ReadResourceResult(contents=[text])
+        said = [(content.media_type, content.text), *([("text/plain", content.notice)] if content.notice else [])]
+        return types.ReadResourceResult(
+            contents=[types.TextResourceContents(uri=params.uri, mime_type=kind, text=text) for kind, text in said]
+        )
 
     async def _read(self, work: Callable[[Served], T], **about: str) -> T:
         """Return what is read at the desk; what is in the way is an error of the protocol, and a bug says nothing."""

@@ -136,15 +136,24 @@ def _called(workspace: Workspace, tool: Tool, arguments: object, *, caller: str)
         key=_key(given),
         expected_revision=getattr(given, "expected_project_revision", None),
     )
-    return _with_harmless_request(done.response)
+    return _without_echo(done.response)
 
 
-def _with_harmless_request(response: bytes) -> bytes:
-    """Return an envelope whose request is harmless: people read it as it is, and it may quote what others wrote."""
+def _without_echo(response: bytes) -> bytes:
+    """Return the answer to an act without the words that it was sent, where those are not harmless.
+
+    Whoever sent them may have had them from a log or a page. A request for approval is told in harmless words, though
+    people read it as it is; a next action that would repeat them is left out, since in other words it is another.
+    """
     told = orjson.loads(response)
-    if "approval" not in told:
+    steps = told.get("nextActions", [])
+    kept = [step for step in steps if made_harmless(step["arguments"]) == step["arguments"]]
+    if "approval" not in told and kept == steps:
         return response
-    return orjson.dumps({**told, "approval": made_harmless(told["approval"])})
+    if "approval" in told:
+        told["approval"] = made_harmless(told["approval"])
+    told.pop("nextActions", None)
+    return orjson.dumps({**told, "nextActions": kept} if kept else told)
 
 
 def _key(given: ToolInput) -> str:

@@ -145,7 +145,8 @@ def _found(view: "PageView", scope: "Scope", name: str) -> "Page":
         return page
     path = resolve(name, view.links, sees=lambda path: scope.sees(view.pages[path]))
     if path is None:
-        raise NotFoundError(f"there is no page {name!r}", hint="see `falsify brain list`")
+        hint = "see `falsify brain list`; one that is gone is shown with --as-of"
+        raise NotFoundError(f"there is no page {name!r}", hint=hint)
     return view.pages[path]
 
 
