@@ -6,7 +6,7 @@ into the log it has read is kept in the same transaction as what it read.
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import groupby, islice
 from operator import attrgetter
 from pathlib import Path
@@ -296,11 +296,9 @@ def checkpoint_on_disk(path: Path) -> int | None:
     """Return how far into the log the index at `path` has read, or None where there is no index."""
     if not path.exists():
         return None
-    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     try:
-        row = connection.execute("SELECT position FROM checkpoint").fetchone()
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+            row = connection.execute("SELECT position FROM checkpoint").fetchone()
     except sqlite3.DatabaseError:
         return None  # half made, or not an index at all: it will be rebuilt
-    finally:
-        connection.close()
     return int(row[0]) if row else None

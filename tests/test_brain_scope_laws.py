@@ -320,7 +320,7 @@ def same(told: str, *, but: re.Pattern[str] | None = None) -> str:
 # --- the laws -------------------------------------------------------------------------------------------------
 
 LAWS = settings(
-    max_examples=20,
+    max_examples=12,
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),  # a shrunken example takes minutes: raise what finds it
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -345,7 +345,7 @@ def test_a_reader_that_has_enough_is_not_an_error(root, story):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
 @pytest.mark.parametrize("words", [["log"], ["log", "--json"], ["--help"]])
-def test_what_does_not_fit_on_the_disk_is_said_in_one_line(root, words):
+def test_what_does_not_fit_on_the_disk_is_said_in_one_line(root, story, words):
     command = [sys.executable, "-m", "cli", "-w", str(root), *words]
     env = {**os.environ, "PYTHONPATH": str(Path(cli.__file__).parent)}
     with Path("/dev/full").open("w", encoding="utf-8") as full:

@@ -13,7 +13,8 @@ import pytest
 import cli
 from falsify.errors import CheckFailedError
 from surfaces.stories import brain, brain_changing, brain_reading
-from surfaces.stories.office import Office, story_clock
+from surfaces.stories.narration import says
+from surfaces.stories.office import NAMES, Office, story_clock
 from surfaces.stories.payloads import pages_of, prose
 from surfaces.workspace import Workspace
 
@@ -216,3 +217,18 @@ def test_a_passage_is_told_without_headings_and_brackets():
 def test_of_several_passages_of_a_page_the_best_one_counts():
     hits = [{"rel_path": "a", "rank": 1}, {"rel_path": "b", "rank": 2}, {"rel_path": "a", "rank": 3}]
     assert pages_of({"results": hits}) == {"a": hits[0], "b": hits[1]}
+
+
+def test_people_agents_and_the_worker_have_a_colour_each():
+    told = {
+        who: next(says(who, "acts")).partition(who)[0].strip() for who in (*NAMES.values(), "worker", "agent:scout")
+    }
+    green, magenta, blue = "\x1b[32m", "\x1b[35m", "\x1b[34m"
+    assert told == {
+        "owner": green,
+        "Sophie": green,
+        "sales agent": magenta,
+        "quality agent": magenta,
+        "agent:scout": magenta,
+        "worker": blue,
+    }

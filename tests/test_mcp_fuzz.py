@@ -73,24 +73,25 @@ def encoded(value: object) -> str:
 
 ATOMS: tuple[object, ...] = (
     None, True, False, 0, 1, -1, 1.0, 0.5, -0.0, 2**31, 2**53, 2**53 - 1, 2**63, -(2**63) - 1, 10**400, 1e308, 5e-324,
-    float("nan"), float("inf"), float("-inf"),
-    "", " ", "\0", "p1\0", "a\0b", "\ud800", "x\udfff", "\ud83d\ude00", "\x1b[2J", "\u202ep1", "\u2028", "\ufeff", "é",
-    "0", "1", "-1", "true", "null", "NaN", "1e999", "٣", "１２", "²",
+    float("nan"), float("inf"), float("-inf"), "", " ", "\0", "p1\0", "a\0b", "\ud800", "x\udfff", "\ud83d\ude00",
+    "\x1b[2J", "\u202ep1", "\u2028", "\ufeff", "é", "0", "1", "-1", "true", "null", "NaN", "1e999", "٣", "１２", "²",
     "2026-01-01", "2026-13-45", "0000-00-00", "9999-12-31", "10000-01-01", "２０２６-01-01", "2026-01-01T00:00:00Z",
-    "2026-01-01T24:00:00+99:99", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "-1-01-01", "20260101", "1e9-01-01",
-    "../../../etc/passwd", "memory/../../x.md", "memory/ops/\0.md", "/", ".", "..", "memory/", "C:\\x", "memory/ops/pump.md",
-    "__proto__", "constructor", "__class__", "{0.__class__}", "%s%n", "${x}", "' OR 1=1 --", "*", "%", "_", '"', "NEAR(a b, 3)",
-    "a AND", "-a", "NOT", "[[", "]]", "[[" * 500, "|" * 500, "`" * 500, "#" * 500, "(" * 5000, "[" * 5000, "{" * 5000, "\n" * 5000,
-    "---\na: [" + "[" * 2000 + "\n---\n", "---\na: &a [x]\nb: &b [*a, *a]\nc: [*b, *b]\n---\n", "---\n- " * 400,
-    "---\n" + "".join(f"{' ' * n}a:\n" for n in range(600)) + "---\n", "---\na: !!python/name:os.system\n---\n", "---\n? {\n",
-    "---\ntitle: 2026-01-01\ntype: [1, {}]\naliases: {a: 1}\n---\n# x\n", "---\n1: 2\nnull: 3\n---\n", "---\n---\n", "---",
-    encoded([0, []]), encoded([2**70, ["x"]]), encoded(nested(300)), "A" * 256, "=" * 8, "\u0301" * 300, "😀" * 300,
-    "x" * 65, "x" * 97, "x" * 121, "x" * 501, "x" * 2001, "x" * 9000, "a " * 9000,
-    [], {}, [[]], [None], [{}], ["x"] * 9, ["x"] * 10_000, [1, "1", None, {}], {"": ""}, {"__proto__": {"ok": True}},
+    "2026-01-01T24:00:00+99:99", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "-1-01-01", "20260101",
+    "1e9-01-01", "../../../etc/passwd", "memory/../../x.md", "memory/ops/\0.md", "/", ".", "..", "memory/", "C:\\x",
+    "memory/ops/pump.md", "__proto__", "constructor", "__class__", "{0.__class__}", "%s%n", "${x}", "' OR 1=1 --",
+    "*", "%", "_", '"', "NEAR(a b, 3)", "a AND", "-a", "NOT", "[[", "]]", "[[" * 500, "|" * 500, "`" * 500, "#" * 500,
+    "(" * 5000, "[" * 5000, "{" * 5000, "\n" * 5000, "---\na: [" + "[" * 2000 + "\n---\n",
+    "---\na: &a [x]\nb: &b [*a, *a]\nc: [*b, *b]\n---\n", "---\n- " * 400,
+    "---\n" + "".join(f"{' ' * n}a:\n" for n in range(600)) + "---\n", "---\na: !!python/name:os.system\n---\n",
+    "---\n? {\n", "---\ntitle: 2026-01-01\ntype: [1, {}]\naliases: {a: 1}\n---\n# x\n", "---\n1: 2\nnull: 3\n---\n",
+    "---\n---\n", "---", encoded([0, []]), encoded([2**70, ["x"]]), encoded(nested(300)), "A" * 256, "=" * 8,
+    "\u0301" * 300, "😀" * 300, "x" * 65, "x" * 97, "x" * 121, "x" * 501, "x" * 2001, "x" * 9000, "a " * 9000, [], {},
+    [[]], [None], [{}], ["x"] * 9, ["x"] * 10_000, [1, "1", None, {}], {"": ""}, {"__proto__": {"ok": True}},
     {"\0": 1}, {str(n): n for n in range(10_000)}, {"type": "object", "properties": {}},
     {"type": "object", "properties": {"a": {"type": "object", "properties": {"b": {"type": "string"}}}}},
-    {"type": ["object"], "properties": [], "required": 1}, {"$ref": "#"}, {"type": "object", "properties": nested(200, name="properties")},
-    nested(200), nested(200, name="a"), nested(150, name="__proto__"),
+    {"type": ["object"], "properties": [], "required": 1}, {"$ref": "#"},
+    {"type": "object", "properties": nested(200, name="properties")}, nested(200), nested(200, name="a"),
+    nested(150, name="__proto__"),
 )  # fmt: skip
 
 HUGE = (
@@ -104,7 +105,24 @@ HUGE = (
 )
 """Strings of a megabyte."""
 
-WORDS = ["the", "pump", "is", "greased", "every", "14", "days", "and", "a", "wider", "hidden", "layer", "helps", "Acme", "in", "November"]
+WORDS = [
+    "the",
+    "pump",
+    "is",
+    "greased",
+    "every",
+    "14",
+    "days",
+    "and",
+    "a",
+    "wider",
+    "hidden",
+    "layer",
+    "helps",
+    "Acme",
+    "in",
+    "November",
+]
 
 
 @dataclass
@@ -428,6 +446,9 @@ async def growth(world: World) -> int:
 
 def test_a_tool_that_there_is_not_is_an_error_of_the_protocol(world):
     names = ("", " ", "falsify", "falsify.project", "FALSIFY.PROJECT.GET_STATE", "falsify/project/get_state", "__proto__",
+                 "", " ", "falsify", "falsify.project", "FALSIFY.PROJECT.GET_STATE", "falsify/project/get_state",
+                 "__proto__", "falsify.project.get_state\0", "falsify..project", "x" * 9000, "../get_index", "日本",
+                 "\x1b[2J",
              "falsify.project.get_state\0", "falsify..project", "x" * 9000, "../get_index", "日本", "\x1b[2J")  # fmt: skip
 
     async def codes():
@@ -521,32 +542,41 @@ def project_raw(value: bytes) -> bytes:
 
 
 FRAMES: tuple[bytes, ...] = (
-    b"garbage", b"", b" ", b"\0", b"\xff\xfe\x00", b"null", b"1", b'"x"', b"[]", b"{}", b"[{}]", b"true", b"{", b"[" * 100_000,
-    b'{"a":' * 100_000, b"x" * 1_000_000, b'{"jsonrpc":"2.0","id":1,"method":"pi', b"\xed\xa0\x80", b"\xef\xbb\xbf" + frame("ping"),
-    b"[" + frame("ping") + b"," + frame("ping") + b"]",
-    frame("ping", id=None), frame("ping", id=1.5), frame("ping", id={"a": 1}), frame("ping", id=[1]), frame("ping", id=True),
-    frame("ping", id=2**70), frame("ping", id="x" * 100_000), frame("ping", id=""), frame("ping", jsonrpc="1.0"), frame("ping", jsonrpc=2),
-    frame("ping", params=[]), frame("ping", params=7), frame("ping", params={"_meta": []}), frame("ping", params={"_meta": {"progressToken": {}}}),
-    frame("no/such"), frame(""), frame("__init__"), frame("rpc.discover"), frame(17), frame(None), frame([]), frame("x" * 100_000),
-    frame("initialize"), frame("initialize", params={}), frame("initialize", params={"protocolVersion": 7}), frame("server/discover"),
-    frame("tools/list", params={"cursor": "x"}), frame("tools/list", params={"cursor": 7}), frame("tools/list", params={"x": 1}),
-    frame("resources/read", params={"uri": "falsify://../../etc/passwd"}), frame("resources/read", params={"uri": 7}),
-    frame("resources/read", params={"uri": "x" * 100_000}), frame("resources/read", params={"uri": "\0"}), frame("resources/list", params={"cursor": "x"}),
-    frame("prompts/get", params={"name": "x"}), frame("prompts/get", params={"name": "x", "arguments": {"a": 1}}), frame("prompts/get"),
-    frame("completion/complete", params={}), frame("logging/setLevel", params={"level": "x"}), frame("sampling/createMessage"),
-    frame(), frame(params=None), frame(params=[]), frame(params={}), frame(params={"name": 5}), frame(params={"name": None}),
-    frame(params={"name": ["falsify.project.get_state"]}), frame(params={"name": "falsify.project.get_state"}),
-    frame(params={"name": "falsify.project.get_state", "arguments": []}), frame(params={"name": "falsify.project.get_state", "arguments": "x"}),
-    frame(params={"name": "falsify.project.get_state", "arguments": None}), frame(params={"name": "falsify.project.get_state", "task": {}}),
+    b"garbage", b"", b" ", b"\0", b"\xff\xfe\x00", b"null", b"1", b'"x"', b"[]", b"{}", b"[{}]", b"true", b"{",
+    b"[" * 100_000, b'{"a":' * 100_000, b"x" * 1_000_000, b'{"jsonrpc":"2.0","id":1,"method":"pi', b"\xed\xa0\x80",
+    b"\xef\xbb\xbf" + frame("ping"), b"[" + frame("ping") + b"," + frame("ping") + b"]", frame("ping", id=None),
+    frame("ping", id=1.5), frame("ping", id={"a": 1}), frame("ping", id=[1]), frame("ping", id=True),
+    frame("ping", id=2**70), frame("ping", id="x" * 100_000), frame("ping", id=""), frame("ping", jsonrpc="1.0"),
+    frame("ping", jsonrpc=2), frame("ping", params=[]), frame("ping", params=7), frame("ping", params={"_meta": []}),
+    frame("ping", params={"_meta": {"progressToken": {}}}), frame("no/such"), frame(""), frame("__init__"),
+    frame("rpc.discover"), frame(17), frame(None), frame([]), frame("x" * 100_000), frame("initialize"),
+    frame("initialize", params={}), frame("initialize", params={"protocolVersion": 7}), frame("server/discover"),
+    frame("tools/list", params={"cursor": "x"}), frame("tools/list", params={"cursor": 7}),
+    frame("tools/list", params={"x": 1}), frame("resources/read", params={"uri": "falsify://../../etc/passwd"}),
+    frame("resources/read", params={"uri": 7}), frame("resources/read", params={"uri": "x" * 100_000}),
+    frame("resources/read", params={"uri": "\0"}), frame("resources/list", params={"cursor": "x"}),
+    frame("prompts/get", params={"name": "x"}), frame("prompts/get", params={"name": "x", "arguments": {"a": 1}}),
+    frame("prompts/get"), frame("completion/complete", params={}), frame("logging/setLevel", params={"level": "x"}),
+    frame("sampling/createMessage"), frame(), frame(params=None), frame(params=[]), frame(params={}),
+    frame(params={"name": 5}), frame(params={"name": None}), frame(params={"name": ["falsify.project.get_state"]}),
+    frame(params={"name": "falsify.project.get_state"}),
+    frame(params={"name": "falsify.project.get_state", "arguments": []}),
+    frame(params={"name": "falsify.project.get_state", "arguments": "x"}),
+    frame(params={"name": "falsify.project.get_state", "arguments": None}),
+    frame(params={"name": "falsify.project.get_state", "task": {}}),
     frame(params={"name": "falsify.project.get_state", "arguments": {}, "inputResponses": {"x": 1}, "requestState": "forged"}),
-    raw_call(b"{}", name=b'"\\ud800"'), raw_call(b"{}", name=b'"\\u0000"'), raw_call(b'{"project_id":"p1","project_id":"p2"}'),
-    project_raw(b'"\\ud800"'), project_raw(b'"\\u0000"'), project_raw(b"NaN"), project_raw(b"Infinity"), project_raw(b"1e999"), project_raw(b"-0"),
-    project_raw(b"9" * 4_000), project_raw(b"9" * 100_000), project_raw(b'"\xff"'), project_raw(b'"\xed\xa0\x80"'), project_raw(b'"' + b"x" * 1_000_000 + b'"'),
-    *(project_raw(opening * levels + b"1" + closing * levels) for levels in (100, 190, 250, 1_000, 10_000, 100_000)
-      for opening, closing in ((b"[", b"]"), (b'{"a":', b"}"))),
-    b'{"jsonrpc":"2.0","id":"raw","result":{}}', b'{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}', b'{"jsonrpc":"2.0","id":null,"error":7}',
-    b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"raw"}}', b'{"jsonrpc":"2.0","method":"notifications/cancelled"}',
-    b'{"jsonrpc":"2.0","method":"notifications/initialized"}', b'{"jsonrpc":"2.0","method":"notifications/nonsense","params":7}',
+    raw_call(b"{}", name=b'"\\ud800"'), raw_call(b"{}", name=b'"\\u0000"'),
+    raw_call(b'{"project_id":"p1","project_id":"p2"}'), project_raw(b'"\\ud800"'), project_raw(b'"\\u0000"'),
+    project_raw(b"NaN"), project_raw(b"Infinity"), project_raw(b"1e999"), project_raw(b"-0"),
+    project_raw(b"9" * 4_000), project_raw(b"9" * 100_000), project_raw(b'"\xff"'), project_raw(b'"\xed\xa0\x80"'),
+    project_raw(b'"' + b"x" * 1_000_000 + b'"'),
+    *(project_raw(opening * levels + b"1" + closing * levels) for levels in (100, 190, 250, 1_000, 10_000, 100_000) for opening, closing in ((b"[", b"]"), (b'{"a":', b"}"))),
+    b'{"jsonrpc":"2.0","id":"raw","result":{}}', b'{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}',
+    b'{"jsonrpc":"2.0","id":null,"error":7}',
+    b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"raw"}}',
+    b'{"jsonrpc":"2.0","method":"notifications/cancelled"}',
+    b'{"jsonrpc":"2.0","method":"notifications/initialized"}',
+    b'{"jsonrpc":"2.0","method":"notifications/nonsense","params":7}',
     b'{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":"x"}}',
 )  # fmt: skip
 """What is no frame, and what is one that nobody should send."""
@@ -707,11 +737,12 @@ def post(port: int, body: bytes, **headers: str) -> tuple[int, str]:
 def test_whatever_comes_in_a_body_is_refused_and_the_server_goes_on(tmp_path):
     spoilt: list[tuple[bytes, dict[str, str]]] = [(body, {}) for body in FRAMES]
     spoilt += [
-        (GOOD, {"Content_Type": "text/plain"}), (GOOD, {"Content_Type": "application/json; charset=utf-16"}), (GOOD, {"Accept": "text/html"}),
-        (GOOD, {"MCP_Protocol_Version": "0"}), (GOOD, {"MCP_Protocol_Version": "x" * 5_000}), (GOOD, {"Mcp_Session_Id": "x"}),
-        (GOOD, {"Mcp_Method": "tools/list", "MCP_Protocol_Version": "2026-07-28"}), (GOOD, {"Last_Event_ID": "9" * 5_000}),
-        (GOOD, {"Content_Encoding": "gzip"}), (GOOD, {"Host": "evil.example"}), (GOOD, {"Origin": "https://evil.example"}),
-        (b"x" * 20_000_000, {}),
+        (GOOD, {"Content_Type": "text/plain"}), (GOOD, {"Content_Type": "application/json; charset=utf-16"}),
+        (GOOD, {"Accept": "text/html"}), (GOOD, {"MCP_Protocol_Version": "0"}),
+        (GOOD, {"MCP_Protocol_Version": "x" * 5_000}), (GOOD, {"Mcp_Session_Id": "x"}),
+        (GOOD, {"Mcp_Method": "tools/list", "MCP_Protocol_Version": "2026-07-28"}),
+        (GOOD, {"Last_Event_ID": "9" * 5_000}), (GOOD, {"Content_Encoding": "gzip"}),
+        (GOOD, {"Host": "evil.example"}), (GOOD, {"Origin": "https://evil.example"}), (b"x" * 20_000_000, {}),
     ]  # fmt: skip
     with listening(tmp_path) as (port, process):
         answers = [(*post(port, body, **headers), body[:120], headers) for body, headers in spoilt]

@@ -99,10 +99,11 @@ class _Handlers:
     rows: Mapping[str, Row]
 
     def __post_init__(self) -> None:
-        self._listed = types.ListToolsResult(tools=[self._published(row) for row in self.rows.values()])
+        published = {row.name: self._published(row) for row in self.rows.values()}
+        self._listed = types.ListToolsResult(tools=list(published.values()))
         # Whatever is published, a call may use either spelling: descriptions and next actions say the canonical one.
         self._called = {spelt: row for row in self.rows.values() for spelt in (row.name, _underscored(row.name))}
-        self._schemas = {spelt: row.tool.published()["inputSchema"] for spelt, row in self._called.items()}
+        self._schemas = {spelt: published[row.name].input_schema for spelt, row in self._called.items()}
 
     # --- tools ------------------------------------------------------------------------------------------------
 
