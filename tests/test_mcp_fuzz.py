@@ -445,11 +445,10 @@ async def growth(world: World) -> int:
 
 
 def test_a_tool_that_there_is_not_is_an_error_of_the_protocol(world):
-    names = ("", " ", "falsify", "falsify.project", "FALSIFY.PROJECT.GET_STATE", "falsify/project/get_state", "__proto__",
-                 "", " ", "falsify", "falsify.project", "FALSIFY.PROJECT.GET_STATE", "falsify/project/get_state",
-                 "__proto__", "falsify.project.get_state\0", "falsify..project", "x" * 9000, "../get_index", "日本",
-                 "\x1b[2J",
-             "falsify.project.get_state\0", "falsify..project", "x" * 9000, "../get_index", "日本", "\x1b[2J")  # fmt: skip
+    names = (
+        "", " ", "falsify", "falsify.project", "FALSIFY.PROJECT.GET_STATE", "falsify/project/get_state", "__proto__",
+        "falsify.project.get_state\0", "falsify..project", "x" * 9000, "../get_index", "日本", "\x1b[2J",
+    )  # fmt: skip
 
     async def codes():
         async with serve_in_memory(world.workspace, "agent:scribe") as client:
@@ -564,13 +563,14 @@ FRAMES: tuple[bytes, ...] = (
     frame(params={"name": "falsify.project.get_state", "arguments": "x"}),
     frame(params={"name": "falsify.project.get_state", "arguments": None}),
     frame(params={"name": "falsify.project.get_state", "task": {}}),
-    frame(params={"name": "falsify.project.get_state", "arguments": {}, "inputResponses": {"x": 1}, "requestState": "forged"}),
+    frame(params={"name": "falsify.project.get_state", "inputResponses": {"x": 1}, "requestState": "forged"}),
     raw_call(b"{}", name=b'"\\ud800"'), raw_call(b"{}", name=b'"\\u0000"'),
     raw_call(b'{"project_id":"p1","project_id":"p2"}'), project_raw(b'"\\ud800"'), project_raw(b'"\\u0000"'),
     project_raw(b"NaN"), project_raw(b"Infinity"), project_raw(b"1e999"), project_raw(b"-0"),
     project_raw(b"9" * 4_000), project_raw(b"9" * 100_000), project_raw(b'"\xff"'), project_raw(b'"\xed\xa0\x80"'),
     project_raw(b'"' + b"x" * 1_000_000 + b'"'),
-    *(project_raw(opening * levels + b"1" + closing * levels) for levels in (100, 190, 250, 1_000, 10_000, 100_000) for opening, closing in ((b"[", b"]"), (b'{"a":', b"}"))),
+    *(project_raw(b"[" * levels + b"1" + b"]" * levels) for levels in (100, 190, 250, 1_000, 10_000, 100_000)),
+    *(project_raw(b'{"a":' * levels + b"1" + b"}" * levels) for levels in (100, 190, 250, 1_000, 10_000, 100_000)),
     b'{"jsonrpc":"2.0","id":"raw","result":{}}', b'{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"x"}}',
     b'{"jsonrpc":"2.0","id":null,"error":7}',
     b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"raw"}}',
@@ -581,7 +581,7 @@ FRAMES: tuple[bytes, ...] = (
 )  # fmt: skip
 """What is no frame, and what is one that nobody should send."""
 
-GOOD = b'{"jsonrpc":"2.0","id":"good","method":"tools/call","params":{"name":"falsify.project.get_state","arguments":{"project_id":"none"}}}'
+GOOD = project_raw(b'"none"').replace(b'"raw"', b'"good"')
 
 
 class Wire:
@@ -639,7 +639,7 @@ def wire(tmp_path):
 
 
 def sound(reply: dict[str, Any]) -> bool:
-    """Return whether a frame is an answer to a call with an envelope in it, another result, or an error of the protocol."""
+    """Return whether a frame is a result, that of a call an envelope, or an error of the protocol."""
     if TELLTALES.search(json.dumps(reply, ensure_ascii=False)):
         return False
     if "error" in reply:

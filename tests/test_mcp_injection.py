@@ -1,7 +1,7 @@
 """Stored text is data: through no door of the server can it close a fence, pass for a chat's markup or forge an answer.
 
-Every payload is stored wherever somebody's text is kept, behind a mark of its own (`zq7z`), so that a test knows that it
-came out again. What comes out is read as its most credulous reader would read it.
+Every payload is stored wherever somebody's text is kept, behind a mark of its own (`zq7z`), so that a test knows that
+it came out again. What comes out is read as its most credulous reader would read it.
 """
 
 import json
@@ -53,7 +53,8 @@ ENVELOPE_KEYS = frozenset(OUTPUT_SCHEMA["properties"])
 ROWS = rows()
 
 FENCED = re.compile(
-    r"<<<UNTRUSTED DATA ([0-9a-f]{16}) from ([\w .,/-]{1,60})>>>\n(.*)\n<<<END UNTRUSTED DATA \1>>>(?:\n\(\d+ more bytes were left out\))?",
+    r"<<<UNTRUSTED DATA ([0-9a-f]{16}) from ([\w .,/-]{1,60})>>>\n(.*)\n<<<END UNTRUSTED DATA \1>>>"
+    r"(?:\n\(\d+ more bytes were left out\))?",
     re.DOTALL,
 )
 
@@ -477,8 +478,8 @@ def names(made: Lab) -> list[str]:
 
 def test_recall_tells_claims_quotes_and_sources_as_data(believed):
     calls = [
-        ("falsify.belief.recall", {"project_id": "p1", "query": f"Observed zq{number}z", "limit": 20})
-        for number in sorted(EVERY)
+        ("falsify.belief.recall", {"project_id": "p1", "query": f"Observed {believable(number, payload)}"})
+        for number, payload in enumerate(PAYLOADS)
     ]
     told = asked(believed.workspace, *calls)
     clean_doors(told)
@@ -605,7 +606,7 @@ KEYS = {
     "list_pages": {"prefix", "pages", "truncated"},
     "get_links": {"rel_path", "outgoing", "backlinks"},
     "find_precedents": {"situation", "results", "confidence"},
-    "who_knows": {"topic", "decides", "knows", "confidence", "authorship_evidence"},
+    "who_knows": {"topic", "decides", "knows", "matched_pages", "confidence", "authorship_evidence"},
     "get_context_pack": {"pack", "context", "unavailable", "never", "write", "counters"},
     "list_context_packs": {"packs"},
     "get_glossary_term": {"term", "definition", "aliases", "lifecycle_status", "source_trust", "rel_path"},
@@ -623,8 +624,9 @@ def test_what_pages_say_stays_in_the_strings_of_a_payload_whose_keys_are_those_o
         assert each.structured_content.keys() <= KEYS[tool] | {"error", "message"}
     fields = {name for each in told for name in fields_of(each.structured_content)}
     assert [name for name in fields if marks(name) or loud(name)] == []
-    if tool not in {"who_knows", "get_glossary_term"}:
-        assert marks([each.structured_content for each in told]) == EVERY
+    # Experts are told by name, not by what they wrote, and one answer has the best few passages only.
+    few = {"who_knows": 0, "ask_company_context": 50}
+    assert len(marks([each.structured_content for each in told])) >= few.get(tool, len(EVERY))
 
 
 def fields_of(value: object) -> set[str]:
