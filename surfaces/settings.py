@@ -231,6 +231,10 @@ class Settings(BaseModel):
     consultations_per_day: Annotated[
         int, Field(ge=0, description="the hard limit: questions that may go to the LLM in a day; 0 is no limit")
     ] = 1_000
+    approval_url: Annotated[
+        str,
+        Field(description="where people answer requests, with `{id}` in it; a client that can is asked to open it"),
+    ] = ""
     log: Annotated[str, Field(description="where the log is kept: a path below the workspace")] = ".falsify/log.sqlite"
     executor: Annotated[
         dict[ExecutorName, ExecutorTable], Field(description="commands that run experiments, by their names")

@@ -1,6 +1,7 @@
 """The command that serves the tools to agents: mcp, and mcp config."""
 
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     "--approval-url",
     metavar="URL",
     default="",
-    help="Where people answer requests, with {id} in it; clients that can are asked to open it.",
+    help="Where people answer requests, with {id} in it; clients that can are asked to open it. Else `approval_url`.",
 )
 @click.option("--worker/--no-worker", default=True, show_default=True, help="Execute queued runs while serving.")
 @click.option("--project", "project_id", metavar="ID", help="The project whose settings hold.")
@@ -124,7 +125,8 @@ def _opened(
     desk.settle()
     if worker:
         life.enter_context(_at_work(session, workspace))
-    return make_server(desk, identify, options)
+    approval_url = options.approval_url or workspace.settings.approval_url
+    return make_server(desk, identify, replace(options, approval_url=approval_url))
 
 
 def _at_work(session: Session, workspace: "Workspace") -> "AbstractContextManager[Worker]":
