@@ -75,7 +75,10 @@ if sys.argv[2] == "stdio":
 else:
     import uvicorn
 
-    listening = socket.create_server(("127.0.0.1", 0))
+    # With the protocol named, as asyncio sends without delay only then.
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.bind(("127.0.0.1", 0))
+    listening.listen()
     print(f"serving at http://127.0.0.1:{listening.getsockname()[1]}/mcp", file=sys.stderr, flush=True)
     app = server.streamable_http_app(streamable_http_path="/mcp")
     uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run(sockets=[listening])
