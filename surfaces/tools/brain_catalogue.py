@@ -7,6 +7,7 @@ by the autonomy mode: nothing that an agent calls here approves anything.
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Final, Literal
 
 import orjson
@@ -14,7 +15,7 @@ import orjson
 from falsify.errors import FalsifyError, ForbiddenError, InvalidInputError, NotFoundError, RefusedError
 from falsify.identity import identity
 from surfaces.brain import Brain
-from surfaces.tools import brain_ask, brain_org, brain_packs, brain_reads, brain_search, brain_writes
+from surfaces.tools import brain_org, brain_writes
 from surfaces.tools.brain_inputs import BRAIN_INPUTS
 from surfaces.tools.schema import APPROVALS, ToolInput, parse, publish
 
@@ -87,6 +88,26 @@ _ANNOTATIONS: Final[Mapping[Nature, Mapping[str, bool]]] = {
 }
 
 # --- the rows -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Searching:
+    """A module of handlers that search. The first call imports it, and numpy with it: whoever lists tools does not."""
+
+    module: str
+
+    def __getattr__(self, name: str) -> Handler:
+        def handler(brain: Brain, caller: str, **parameters: Any) -> str | bytes:
+            answer: Handler = getattr(import_module(self.module), name)
+            return answer(brain, caller, **parameters)
+
+        return handler
+
+
+brain_ask = _Searching("surfaces.tools.brain_ask")
+brain_packs = _Searching("surfaces.tools.brain_packs")
+brain_reads = _Searching("surfaces.tools.brain_reads")
+brain_search = _Searching("surfaces.tools.brain_search")
 
 _ROWS: Final = (
     BrainTool(name="get_department", handler=brain_org.get_department, quotes=True),

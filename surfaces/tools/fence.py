@@ -149,11 +149,13 @@ def _look(character: str) -> str:
     return "".join(each for each in parts if unicodedata.category(each)[0] != "M").translate(_LOOK_ALIKES)
 
 
+# No possessive quantifiers: Python before 3.11.4 gets them wrong. What follows each repetition here cannot begin with
+# what is repeated, so that giving some of it back is tried in vain once, and not over and over.
 _ESCAPED = re.compile(
-    r"(?:&|(?<!\\)\\++u0026|%(?:25)*+26)(?:amp;|#0*38;|#x0*26;)*+"
+    r"(?:&|(?<!\\)\\+u0026|%(?:25)*26)(?:amp;|#0*38;|#x0*26;)*"
     r"(?P<entity>#x[0-9a-f]{1,8};?|#[0-9]{1,8};?|[a-z][a-z0-9]{1,31};|lt|gt|laquo|raquo|shy|nbsp)"
-    r"|(?<!\\)\\++(?:x(?P<x>[0-9a-f]{2})|(?-i:u)(?P<u>[0-9a-f]{4})|u\{(?P<braced>[0-9a-f]{1,6})\}|(?-i:U)(?P<U>[0-9a-f]{8}))"
-    r"|%(?:25)*+(?P<percent>[2-7][0-9a-f]|0[9ad])",
+    r"|(?<!\\)\\+(?:x(?P<x>[0-9a-f]{2})|(?-i:u)(?P<u>[0-9a-f]{4})|u\{(?P<braced>[0-9a-f]{1,6})\}|(?-i:U)(?P<U>[0-9a-f]{8}))"
+    r"|%(?:25)*(?P<percent>[2-7][0-9a-f]|0[9ad])",
     re.IGNORECASE,
 )
 """A character written as an HTML entity, as an escape of a string or in a URL, however often it was encoded."""
@@ -178,7 +180,7 @@ def _decoded(match: re.Match[str]) -> str:
 
 # --- what it would be taken for -----------------------------------------------------------------------------
 
-_GAP = r"[\s\\]*+"
+_GAP = r"[\s\\]*"
 
 _MARKUP = (
     r"(?:/[\s\\]*)?(?:[\w.-]{1,32}:)?"
