@@ -93,6 +93,8 @@ def commands() -> Iterator[click.Context]:
 
 
 def _below(command: click.Command, name: str, parent: click.Context | None) -> Iterator[click.Context]:
+    # Click keeps the help option that it made first: a command that was called by itself before has another.
+    command._help_option = None  # noqa: SLF001 - there is no other way to let it make the option anew
     context = click.Context(command, parent=parent, info_name=name, **{**command.context_settings, **WIDE})
     yield context
     if isinstance(command, click.Group):

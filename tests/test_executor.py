@@ -222,7 +222,8 @@ def test_modules_in_the_folder_of_the_command_are_not_taken_for_those_that_start
 @linux_only
 def test_a_command_ignores_no_signal_because_python_started_it(runs):
     assert ended(runs.start("", argv=("grep", "SigIgn", "/proc/self/status"))) == ("exited", 0)
-    assert runs.log().split() == ["SigIgn:", "0" * 16]
+    ignored = int(runs.log().split()[1], 16)
+    assert ignored & ~(1 << 31 | 1 << 32) == 0  # 32 and 33 are the C library's own: nobody can take them back
 
 
 def test_an_executor_has_the_name_and_the_keys_of_its_command(runs):
