@@ -13,7 +13,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check -c constrain
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo test coverage check lint format types imports docs picture docs-check bench wheel wheel-test constraints clean
+.PHONY: help venv demo test coverage check lint format types imports docs picture docs-check bench wheel wheel-test constraints mcp-clients clean
 
 help: ## list what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -29,6 +29,9 @@ venv: $(VENV)/dev ## build .venv with everything that tests and linters need
 
 test: $(VENV)/dev ## run all tests; PYTEST_ARGS="-m 'not slow'" or a file narrows it
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+mcp-clients: ## install the official MCP inspector and conformance suite, for their tests
+	npm install --prefix tools/mcp_clients --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
 
 coverage: $(VENV)/dev ## run all tests and show what they do not reach
 	$(BIN)/python -m coverage run -m pytest $(PYTEST_ARGS)
