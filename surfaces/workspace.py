@@ -140,6 +140,7 @@ class Workspace:
         unborn = Project(id=self.settings.project, mode=self.settings.agent_mode)
         self._graph, self._project, self._position = BeliefGraph(), unborn, 0
         self._others: dict[str, Workspace] = {}
+        self._stills = 0
         self._past: tuple[BeliefGraph, VectorTable] | None = None
 
     @classmethod
@@ -575,7 +576,19 @@ class Workspace:
         register = replay(self.log, self.stream, REGISTER, cutoff)
         return why(register, self.find(name, graph=register.graph).id)
 
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """Let everything that is read in a `with` block be of one moment: that at which it begins."""
+        self._catch_up()
+        self._stills += 1
+        try:
+            yield
+        finally:
+            self._stills -= 1
+
     def _catch_up(self) -> None:
+        if self._stills:
+            return
         head = self.log.head().position
         if head > self._position:
             for recorded in self.records(after=self._position, through=head):

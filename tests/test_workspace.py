@@ -290,3 +290,12 @@ def test_the_same_beliefs_have_the_same_digest_whatever_way_led_to_them(workspac
     assert digest(workspace.graph) != before
     workspace.retract(workspace.find("red").id, restored=True)
     assert (digest(workspace.graph), workspace.graph.epoch) == (before, 2)
+
+
+def test_what_is_read_while_a_workspace_holds_still_is_of_one_moment(tmp_path):
+    with opened(tmp_path) as workspace, opened(tmp_path) as other:
+        workspace.ask("Which way?")
+        with workspace.still():
+            other.ask("Which way back?")
+            assert (len(workspace.graph.questions()), workspace.project.revision) == (1, 1)
+        assert (len(workspace.graph.questions()), workspace.project.revision) == (2, 2)

@@ -68,6 +68,6 @@ class Desk:
 def _settle(served: Served) -> None:
     served.workspace.graph  # noqa: B018 - reading it folds the log
     served.brain.library  # noqa: B018 - as above
-    # A graph of many nodes is walked by every full collection, though none of them ever goes away.
-    gc.collect()
+    # A graph of many nodes is walked by every full collection, though none of them ever goes away. Nothing is collected
+    # before: the first client waits for its list of tools meanwhile.
     gc.freeze()

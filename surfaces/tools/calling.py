@@ -127,7 +127,8 @@ def _called(workspace: Workspace, tool: Tool, arguments: object, *, caller: str)
     given = parse(tool.model, arguments)
     workbench = Workbench(workspace, str(getattr(given, "project_id", "")), beliefs=tool.beliefs)
     if tool.read is not None:
-        return tool.read(workbench, given, caller, Fence()).to_bytes()
+        with workbench.workspace.still():
+            return tool.read(workbench, given, caller, Fence()).to_bytes()
     if tool.work is None:
         raise NotFoundError(f"{tool.name} can be neither read nor done", hint="see `falsify tools`", reason="no_tool")
     done = workbench.perform(
