@@ -1,7 +1,6 @@
 """The organisation's knowledge in a workspace: one stream, read and written as everything else is."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,12 +8,11 @@ from typing import TYPE_CHECKING
 from falsify.belief.text import written
 from falsify.brain.library import Library
 from falsify.brain.scope import Destination, Scope, scope_of
-from falsify.errors import ConflictError, StaleRevisionError
 from falsify.events import Event
-from falsify.log import Command
 from projections.library import LIBRARY
 from projections.pages import PageCache, PageView, pages_at
-from surfaces.workspace import ATTEMPTS, SEARCH, Workspace, command_id
+from surfaces.workspace import SEARCH, Workspace
+from surfaces.writing import Asked, Decided, answered_with, append_decided
 
 if TYPE_CHECKING:
     from projections.search.index import SearchIndex, Watch
@@ -107,22 +105,14 @@ class Brain:
         self, decide: Decide, respond: Respond, *, tool: str, caller: str, body: bytes = b"{}", key: str | None = None
     ) -> bytes:
         """Decide and append; decide anew where somebody else wrote in between. The same key has the same answer."""
-        if key is not None and (first := self.log.answered(STREAM, self._command(tool, body, caller, key=key))):
+        asked = Asked(stream=STREAM, actor=caller, tool=tool, body=body, key=key)
+        if key is not None and (first := self.log.answered(STREAM, asked.command())):
             return first.response
-        for _ in range(ATTEMPTS):
+
+        def decided() -> Decided:
+            # The revision is read before the library: one that is newer is refused, one that is older would not be.
             revision = self.log.revision(STREAM)
             events = list(decide(self.library))
-            response = respond(events)
-            command = replace(
-                self._command(tool, body, caller, key=key, revision=revision),
-                respond=lambda _revision, _epoch, response=response: response,  # type: ignore[misc]  # bound early
-            )
-            try:
-                return self.log.append(STREAM, events, expected_revision=revision, command=command).response
-            except StaleRevisionError:
-                continue
-        raise ConflictError(f"others wrote to {STREAM} {ATTEMPTS} times while this was being decided", hint="try again")
+            return Decided(revision, events, answered_with(respond(events)))
 
-    def _command(self, tool: str, body: bytes, caller: str, *, key: str | None = None, revision: int = 0) -> Command:
-        name = command_id(STREAM, revision, caller, tool, body)
-        return Command(id=name, actor=caller, tool=tool, key=key, body=body)
+        return append_decided(self.log, asked, decided).response

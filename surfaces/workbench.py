@@ -17,7 +17,7 @@ from falsify.belief.revision import remark
 from falsify.errors import ConflictError, FalsifyError, NotFoundError, StaleRevisionError
 from falsify.events import Event, NodeId, Recorded
 from falsify.identity import PROJECT_ID, require_person
-from falsify.log import Command, canonical
+from falsify.log import canonical
 from falsify.ports import Statement
 from falsify.workbench import approvals
 from falsify.workbench.autonomy import gate
@@ -28,7 +28,8 @@ from projections.beliefs import BELIEF_EVENTS
 from projections.chronicle import sentence
 from projections.workbench import WORKBENCH_EVENTS, approval_row
 from surfaces.envelope import Envelope, NextAction
-from surfaces.workspace import ATTEMPTS, Examine, Workspace, command_id, named
+from surfaces.workspace import Examine, Workspace, named
+from surfaces.writing import ATTEMPTS, Asked, Decided, answered_with, append_decided
 
 if TYPE_CHECKING:
     from falsify.belief.events import BeliefEvent
@@ -180,7 +181,7 @@ class Workbench:
         """
         body = _body(work, expected_revision)
         if key is not None and not dry_run:
-            first = self.log.answered(self.stream, self._command(work.tool, body, caller=caller, key=key))
+            first = self.log.answered(self.stream, self._asked(work.tool, body, caller=caller, key=key).command())
             if first is not None:
                 return Answer(first.response, replayed=True)
 
@@ -242,7 +243,7 @@ class Workbench:
             if not events:
                 return sight
             revision = sight.project.revision
-            command = self._command(tool, b"{}", caller=actor, revision=revision)
+            command = self._asked(tool, b"{}", caller=actor).command(revision)
             try:
                 self.log.append(self.stream, events, expected_revision=revision, command=command)
             except StaleRevisionError:
@@ -264,34 +265,28 @@ class Workbench:
         dry_run: bool = False,
         once: bool = False,
     ) -> Answer:
-        for _ in range(1 if once else ATTEMPTS):
+        asked = self._asked(tool, body, caller=caller, key=key)
+
+        def foreseen() -> tuple[int, list[Event], bytes]:
             sight = self.sight(caller)
             revision = sight.project.revision
             events, answer = decide(sight)
-            response = answer(sight.after(events)).to_bytes()
-            if dry_run:
-                return Answer(response)
-            command = replace(
-                self._command(tool, body, caller=caller, key=key, revision=revision),
-                respond=lambda _revision, _epoch, response=response: response,  # type: ignore[misc]  # bound early
-            )
-            try:
-                receipt = self.log.append(self.stream, events, expected_revision=revision, command=command)
-            except StaleRevisionError:
-                if once:
-                    raise
-                continue
-            return Answer(receipt.response, receipt.replayed)
-        raise ConflictError(
-            f"others wrote to {self.stream} {ATTEMPTS} times while this was being decided", hint="try again"
-        )
+            return revision, events, answer(sight.after(events)).to_bytes()
+
+        def decided() -> Decided:
+            revision, events, response = foreseen()
+            return Decided(revision, events, answered_with(response))
+
+        if dry_run:
+            return Answer(foreseen()[2])
+        receipt = append_decided(self.log, asked, decided, attempts=1 if once else ATTEMPTS)
+        return Answer(receipt.response, receipt.replayed)
 
     def _examine(self, graph: BeliefGraph, claim: NodeId, said: Statement) -> list[Finding]:
         return examine(graph, claim, said, neighbours=self.workspace.index, judge=self.workspace.judge)
 
-    def _command(self, tool: str, body: bytes, *, caller: str, key: str | None = None, revision: int = 0) -> Command:
-        name = command_id(self.stream, revision, caller, tool, body)
-        return Command(id=name, actor=caller, tool=tool, key=key, body=body)
+    def _asked(self, tool: str, body: bytes, *, caller: str, key: str | None = None) -> Asked:
+        return Asked(stream=self.stream, actor=caller, tool=tool, body=body, key=key)
 
 
 def _decided(work: Work, sight: Sight) -> tuple[list[Event], Callable[[Sight], Envelope]]:

@@ -4,7 +4,6 @@ Writing is always: load the graph, decide, append with the revision decided on, 
 projection over a prefix.
 """
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,9 +34,9 @@ from falsify.belief.revision import (
 )
 from falsify.belief.text import node_id, written
 from falsify.clock import SystemClock
-from falsify.errors import ConflictError, InvalidInputError, NotFoundError, StaleRevisionError, UnavailableError
+from falsify.errors import InvalidInputError, NotFoundError, UnavailableError
 from falsify.events import Event, NodeId, Recorded
-from falsify.log import Command, EventLog, canonical, open_log
+from falsify.log import EventLog, canonical, open_log
 from falsify.ports import Candidate, Clock, Embedder, Judge, Relation, Statement
 from falsify.workbench.project import Project
 from projections.beliefs import BELIEFS, Recall, cite, may_be_cited, recall
@@ -50,6 +49,7 @@ from surfaces import settings as settings_
 from surfaces.adapters import make_embedder, make_judge
 from surfaces.answers import answer
 from surfaces.belief_file import Document
+from surfaces.writing import Asked, Decided, append_decided
 
 if TYPE_CHECKING:
     from projections.answers import Answerer
@@ -73,10 +73,6 @@ runs/
 workers/
 """
 """What a workspace's .gitignore says."""
-
-ATTEMPTS = 5
-"""How often a command is decided anew because somebody else wrote in between."""
-
 
 Watch = Callable[[list[tuple[NodeId, documents.Claim]]], Iterable[tuple[NodeId, documents.Claim]]]
 """Passes claims on, and shows somebody how far it has come."""
@@ -498,45 +494,29 @@ class Workspace:
 
     def _carry_out(self, work: _Work, *, key: str | None, dry_run: bool) -> Outcome:
         """Decide and append; decide anew where somebody else wrote in between."""
-        body = canonical(work.body)
-        if key is not None and not dry_run:
-            first = self.log.answered(self.stream, self._command(work, body, key=key))
-            if first is not None:
-                return Outcome(first.response, replayed=True)
-        for _ in range(ATTEMPTS):
-            # The revision is read before the graph: a graph that is newer is refused, one that is older would not be.
-            revision = self.log.revision(self.stream)
-            events = work.decide(self.graph)
-            after = self.graph.branch()
-            for event in events:
-                evolve(after, event)
-            told = partial(answer, work.tool, after, events, work.subject)
-            if dry_run:
-                return Outcome(orjson.dumps(told(revision=revision, epoch=after.epoch, dry_run=True)))
-            command = replace(
-                self._command(work, body, key=key, revision=revision),
-                respond=lambda revision, epoch, told=told: orjson.dumps(told(revision=revision, epoch=epoch)),  # type: ignore[misc]  # bound early, as a default
-            )
-            try:
-                receipt = self.log.append(
-                    self.stream, cast("Sequence[Event]", events), expected_revision=revision, command=command
-                )
-            except StaleRevisionError:
-                continue
-            return Outcome(receipt.response, receipt.replayed)
-        raise ConflictError(
-            f"others wrote to {self.stream} {ATTEMPTS} times while this was being decided", hint="try again"
-        )
+        asked = Asked(stream=self.stream, actor=self.settings.actor, tool=work.tool, body=canonical(work.body), key=key)
+        if dry_run:
+            decided, told, epoch = self._decided(work)
+            return Outcome(orjson.dumps(told(revision=decided.revision, epoch=epoch, dry_run=True)))
+        if key is not None and (first := self.log.answered(self.stream, asked.command())):
+            return Outcome(first.response, replayed=True)
+        receipt = append_decided(self.log, asked, lambda: self._decided(work)[0])
+        return Outcome(receipt.response, receipt.replayed)
 
-    def _command(self, work: _Work, body: bytes, *, key: str | None, revision: int = 0) -> Command:
-        actor = self.settings.actor
-        return Command(
-            id=command_id(self.stream, revision, actor, work.tool, body),
-            actor=actor,
-            tool=work.tool,
-            key=key,
-            body=body,
-        )
+    def _decided(self, work: _Work) -> tuple[Decided, Callable[..., dict[str, Any]], int]:
+        """Return the decision, what tells of it, and the epoch after it."""
+        # The revision is read before the graph: a graph that is newer is refused, one that is older would not be.
+        revision = self.log.revision(self.stream)
+        events = work.decide(self.graph)
+        after = self.graph.branch()
+        for event in events:
+            evolve(after, event)
+        told = partial(answer, work.tool, after, events, work.subject)
+
+        def respond(revision: int, epoch: int) -> bytes:
+            return orjson.dumps(told(revision=revision, epoch=epoch))
+
+        return Decided(revision, cast("Sequence[Event]", events), respond), told, after.epoch
 
     # --- queries ------------------------------------------------------------------------------------------
 
@@ -619,12 +599,6 @@ def opened(start: Path | None = None, **options: Any) -> Iterator[Workspace]:
     """Open a workspace for the time of a `with` block."""
     with Workspace.open(start, **options) as workspace:
         yield workspace
-
-
-def command_id(stream: str, revision: int, actor: str, tool: str, body: bytes) -> str:
-    """Return an id that two decisions share only if they are the same decision at the same revision."""
-    digest = hashlib.sha256(f"{stream}\0{revision}\0{actor}\0{tool}\0".encode() + body).hexdigest()
-    return f"{tool}-{digest[:20]}"
 
 
 def named(graph: BeliefGraph, name: str) -> list[Node]:

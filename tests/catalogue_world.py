@@ -19,6 +19,7 @@ from falsify.workbench.events import Contract, Exhibit, Mode, NodeCreated, Ticke
 from surfaces.tools.catalogue import CATALOGUE, call, work_of
 from surfaces.workbench import Answer, Sight, Work, Workbench
 from surfaces.workspace import Workspace
+from tests.workbench_world import TERMS
 
 OWNER, ALICE, BOB = "owner", "agent:alice", "agent:bob"
 MODES: tuple[Mode, ...] = ("MANUAL", "COPILOT", "AUTORESEARCH")
@@ -37,23 +38,7 @@ TICKET = {
 
 
 def contract(**changes: Any) -> Contract:
-    terms: dict[str, Any] = {
-        "metric": "val_acc",
-        "direction": "maximize",
-        "minimum_effect": 0.01,
-        "noise_floor": 0.005,
-        "tolerance": 0.02,
-        "keys": KEYS,
-        "base": BASE,
-        "seed": 7,
-        "executor": "builtin",
-        "budget_runs": 20,
-        "budget_seconds": 600.0,
-        "run_seconds": 60.0,
-        "required_evidence": (),
-        **changes,
-    }
-    return checked(Contract(**terms), KEYS, DECLARED[len(KEYS) :])
+    return checked(Contract(**(TERMS | {"keys": KEYS, "base": BASE} | changes)), KEYS, DECLARED[len(KEYS) :])
 
 
 def memory(root: Path) -> Workspace:

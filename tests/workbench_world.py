@@ -38,25 +38,25 @@ FIXED = (parse_key("dataset=choice:spirals,moons"),)
 BASE = {"width": 8, "rate": 0.1, "activation": "tanh", "dataset": "spirals"}
 
 
+TERMS: dict[str, Any] = {
+    "metric": "val_acc",
+    "direction": "maximize",
+    "minimum_effect": 0.01,
+    "noise_floor": 0.005,
+    "tolerance": 0.02,
+    "seed": 7,
+    "executor": "builtin",
+    "budget_runs": 20,
+    "budget_seconds": 600.0,
+    "run_seconds": 60.0,
+    "required_evidence": (),
+}
+"""What a contract promises, beside its keys and the baseline's configuration."""
+
+
 def contract(**changes: Any) -> Contract:
     """Return a checked contract: accuracy to be maximised, 20 runs of a minute within ten minutes."""
-    terms: dict[str, Any] = {
-        "metric": "val_acc",
-        "direction": "maximize",
-        "minimum_effect": 0.01,
-        "noise_floor": 0.005,
-        "tolerance": 0.02,
-        "keys": KEYS,
-        "base": BASE,
-        "seed": 7,
-        "executor": "builtin",
-        "budget_runs": 20,
-        "budget_seconds": 600.0,
-        "run_seconds": 60.0,
-        "required_evidence": (),
-        **changes,
-    }
-    return checked(Contract(**terms), KEYS, FIXED)
+    return checked(Contract(**(TERMS | {"keys": KEYS, "base": BASE} | changes)), KEYS, FIXED)
 
 
 def idea(title: str = "a wider layer", **changes: Any) -> Idea:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 
 from falsify.access.events import AccessEvent
 from falsify.access.tokens import PREFIX, Access, Token, bearer, could_be, create_token, revoke_token
-from falsify.errors import ConflictError, StaleRevisionError
-from falsify.log import Command, EventLog, canonical
+from falsify.log import EventLog, canonical
 from falsify.ports import Clock
 from projections.access import ACCESS
-from surfaces.workspace import ATTEMPTS, command_id
+from surfaces.writing import Asked, Decided, append_decided
 
 STREAM = "access"
 
@@ -55,14 +54,5 @@ class Tokens:
         return bearer(self.access, token, now=self._clock.now()) if could_be(token) else None
 
     def _append(self, about: str, decide: Callable[[Access], list[AccessEvent]], *, tool: str, caller: str) -> None:
-        for _ in range(ATTEMPTS):
-            revision = self._log.revision(STREAM)
-            events = decide(self.access)
-            body = canonical({"token_id": about})
-            command = Command(id=command_id(STREAM, revision, caller, tool, body), actor=caller, tool=tool, body=body)
-            try:
-                self._log.append(STREAM, events, expected_revision=revision, command=command)
-            except StaleRevisionError:
-                continue
-            return
-        raise ConflictError(f"others wrote to {STREAM} {ATTEMPTS} times while this was being decided", hint="try again")
+        asked = Asked(stream=STREAM, actor=caller, tool=tool, body=canonical({"token_id": about}))
+        append_decided(self._log, asked, lambda: Decided(self._log.revision(STREAM), decide(self.access)))

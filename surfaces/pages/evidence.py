@@ -5,20 +5,23 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from falsify.belief.events import DocumentIngested
 from falsify.brain.library import Version
 from falsify.brain.links import resolve
 from falsify.brain.page import Page, read_page
 from falsify.brain.wikilinks import labelled, links_in
-from falsify.errors import ConflictError, InvalidInputError, NotFoundError, StaleRevisionError
+from falsify.errors import ConflictError, InvalidInputError, NotFoundError
 from falsify.join import PAGES, Fate, follow_page
-from falsify.log import Command
 from projections.pages import PageView
 from surfaces.brain import Brain
 from surfaces.intake import Taken, Text, Wishes, take_text
-from surfaces.workspace import ATTEMPTS, Watch, Workspace, command_id, unwatched
+from surfaces.workspace import Watch, Workspace, unwatched
+from surfaces.writing import Asked, Decided, append_decided
+
+if TYPE_CHECKING:
+    from falsify.events import Event
 
 ENDED = frozenset({"superseded", "archived"})
 """The lifecycles in which a page holds no more."""
@@ -104,23 +107,17 @@ def _reads_otherwise(version: Version, edition: DocumentIngested) -> bool:
 
 def _append_fate(workspace: Workspace, edition_id: str, fate: Fate) -> int:
     """Append what a page's fate means, and return how many events that are; decided anew where others wrote."""
-    for _ in range(ATTEMPTS):
+    said: list[Event] = []
+
+    def decided() -> Decided:
         revision = workspace.log.revision(workspace.stream)
         graph = workspace.graph
-        events = follow_page(graph, graph.documents[edition_id], fate)
-        if not events:
-            return 0
-        command = Command(
-            id=command_id(workspace.stream, revision, workspace.settings.actor, "follow", edition_id.encode()),
-            actor=workspace.settings.actor,
-            tool="follow",
-        )
-        try:
-            workspace.log.append(workspace.stream, events, expected_revision=revision, command=command)
-        except StaleRevisionError:
-            continue
-        return len(events)
-    raise ConflictError(f"others wrote to {workspace.stream} {ATTEMPTS} times meanwhile", hint="try again")
+        said[:] = follow_page(graph, graph.documents[edition_id], fate)
+        return Decided(revision, said)
+
+    asked = Asked(stream=workspace.stream, actor=workspace.settings.actor, tool="follow", body=edition_id.encode())
+    append_decided(workspace.log, asked, decided)
+    return len(said)
 
 
 def _fate(view: PageView, brain: Brain, rel_path: str, edition: DocumentIngested) -> Fate:
