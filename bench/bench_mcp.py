@@ -119,7 +119,7 @@ async def known_of(command: list[str]) -> dict[str, object]:
 
 
 def ours(folder: Path, *words: str) -> list[str]:
-    return [str(ROOT / "cli.py"), "-w", str(folder), "mcp", "--as", AGENT, "--no-worker", *words]
+    return [str(ROOT / "cli.py"), "-w", str(folder), "mcp", "--as", AGENT, *words]
 
 
 def bare(folder: Path, over: str) -> list[str]:
@@ -193,11 +193,12 @@ def main() -> None:
         def both(measure, *sides):
             return tuple(lambda side=side: asyncio.run(measure(side)) for side in sides)
 
-        sides = (ours(folder), bare(folder, "stdio"))
-        compared("spawn to tools/list", "s", options.rounds, both(start, *sides))
+        sides = (ours(folder, "--no-worker"), bare(folder, "stdio"))
+        compared("spawn to tools/list", "s", options.rounds, both(start, ours(folder), sides[1]))
+        compared("the same without a worker", "s", options.rounds, both(start, *sides))
         throughput = both(lambda side: calls_a_second(lambda: spawned(side), options.calls), *sides)
         compared("get_state over stdio", "calls/s", options.rounds, throughput)
-        addresses = (ours(folder, "--http", "127.0.0.1:0"), bare(folder, "http"))
+        addresses = (ours(folder, "--no-worker", "--http", "127.0.0.1:0"), bare(folder, "http"))
         urls = [open_.enter_context(listening(command)) for command in addresses]
         throughput = both(lambda url: calls_a_second(lambda: url, options.calls), *urls)
         compared("get_state over HTTP", "calls/s", options.rounds, throughput)

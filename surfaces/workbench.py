@@ -135,7 +135,7 @@ class Workbench:
 
     def __init__(self, workspace: Workspace, project_id: str, *, new: bool = False, beliefs: bool = False) -> None:
         known = _PROJECT_ID.fullmatch(project_id)
-        if not known or not (new or workspace.log.revision(f"project:{project_id}")):
+        if not known or not (new or workspace.knows(project_id)):
             raise _absent(project_id)
         self.workspace = workspace.of(project_id)
         self.project_id = project_id

@@ -109,6 +109,13 @@ class Outcome:
         return cast("dict[str, Any]", orjson.loads(self.response))
 
 
+@dataclass(slots=True)
+class _Moment:
+    """The position at which the log is read, None for its end. A workspace shares it with those of other projects."""
+
+    head: int | None = None
+
+
 class Workspace:
     """An open workspace. Close it, or use it as a context manager."""
 
@@ -123,6 +130,7 @@ class Workspace:
         read_only: bool = False,
         project: str = "",
         log: EventLog | None = None,
+        moment: _Moment | None = None,
     ) -> None:
         self.root = root
         self.folder = root / FOLDER
@@ -136,7 +144,7 @@ class Workspace:
         unborn = Project(id=self.settings.project, mode=self.settings.agent_mode)
         self._graph, self._project, self._position = BeliefGraph(), unborn, 0
         self._others: dict[str, Workspace] = {}
-        self._stills = 0
+        self._moment = moment or _Moment()
         self._past: tuple[BeliefGraph, VectorTable] | None = None
 
     @classmethod
@@ -197,8 +205,15 @@ class Workspace:
                 judge=self._given_judge,
                 project=project,
                 log=self.log,
+                moment=self._moment,
             )
         return self._others[project]
+
+    def knows(self, project: str) -> bool:
+        """Return whether anything was recorded of a project. One that is unknown leaves nothing behind here."""
+        if (project == self.settings.project or project in self._others) and self.of(project).project.revision:
+            return True
+        return self.log.revision(f"project:{project}") > 0
 
     def __enter__(self) -> Self:
         return self
@@ -556,20 +571,25 @@ class Workspace:
         register = replay(self.log, self.stream, REGISTER, cutoff)
         return why(register, self.find(name, graph=register.graph).id)
 
+    @property
+    def position(self) -> int:
+        """The position of the log up to which graph and project were read."""
+        self._catch_up()
+        return self._position
+
     @contextmanager
     def still(self) -> Iterator[None]:
-        """Let everything that is read in a `with` block be of one moment: that at which it begins."""
-        self._catch_up()
-        self._stills += 1
+        """Let everything that is read in a `with` block, of any project, be of one moment: that at which it begins."""
+        before = self._moment.head
+        if before is None:
+            self._moment.head = self.log.head().position
         try:
             yield
         finally:
-            self._stills -= 1
+            self._moment.head = before
 
     def _catch_up(self) -> None:
-        if self._stills:
-            return
-        head = self.log.head().position
+        head = self.log.head().position if self._moment.head is None else self._moment.head
         if head > self._position:
             for recorded in self.records(after=self._position, through=head):
                 BELIEFS.evolve(self._graph, recorded)

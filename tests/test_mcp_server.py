@@ -126,12 +126,14 @@ import asyncio, pathlib, sys
 from tests.mcp_world import serve_in_memory
 from surfaces.workspace import Workspace
 
+HEAVY = {{"cognee", "fastembed", "lancedb", "litellm", "numpy", "onnxruntime", "tokenizers"}}
+
 async def main():
     with Workspace.open(pathlib.Path({str(tmp_path)!r})) as workspace:
         async with serve_in_memory(workspace) as client:
             await client.list_tools()
             await client.call_tool({STATE!r}, {{"project_id": "p1"}})
-    print(sorted({{"cognee", "fastembed", "lancedb", "litellm", "onnxruntime", "tokenizers"}} & set(sys.modules)))
+    print(sorted(HEAVY & set(sys.modules)))
 
 asyncio.run(main())
 """
@@ -247,6 +249,21 @@ def test_calls_at_once_are_carried_out_one_after_the_other_in_their_order(world)
 
     told = served(world.workspace, work, tools={STATE: replace(ROWS[STATE], answer=watched)})
     assert (max(most), order, len(told)) == (1, list(range(20)), 20)
+
+
+def test_what_is_quick_is_carried_out_at_once_where_nobody_is_at_the_desk_and_waits_its_turn_where_somebody_is(world):
+    def where(_served):
+        return threading.current_thread() is threading.main_thread()
+
+    async def work():
+        with Desk(world.workspace) as desk:
+            await desk.run(where)  # until everything is read, somebody is
+            alone = await desk.run(where, quick=True)
+            slow = asyncio.create_task(desk.run(lambda _served: sleep(0.05)))
+            await asyncio.sleep(0.01)
+            return alone, await desk.run(where, quick=True), slow.done()
+
+    assert run(work()) == (True, False, True)
 
 
 def test_an_agent_waits_for_a_person_and_finds_out_from_the_state(world):

@@ -292,6 +292,23 @@ def test_the_same_beliefs_have_the_same_digest_whatever_way_led_to_them(workspac
     assert (digest(workspace.graph), workspace.graph.epoch) == (before, 2)
 
 
+def test_a_workspace_that_holds_still_does_so_for_every_project(tmp_path):
+    with opened(tmp_path) as workspace, opened(tmp_path) as other:
+        other.of("side").ask("Which way?")
+        with workspace.still(), workspace.of("side").still():
+            other.of("side").ask("Which way back?")
+            assert len(workspace.of("side").graph.questions()) == 1
+        assert len(workspace.of("side").graph.questions()) == 2
+
+
+def test_a_project_is_known_once_anything_was_recorded_of_it(tmp_path):
+    with opened(tmp_path) as workspace, opened(tmp_path) as other:
+        assert [workspace.knows(name) for name in ("main", "side")] == [False, False]
+        other.ask("Which way?")
+        other.of("side").ask("Which way?")
+        assert [workspace.knows(name) for name in ("main", "side", "other")] == [True, True, False]
+
+
 def test_what_is_read_while_a_workspace_holds_still_is_of_one_moment(tmp_path):
     with opened(tmp_path) as workspace, opened(tmp_path) as other:
         workspace.ask("Which way?")

@@ -1,6 +1,8 @@
 """The command that serves the tools to agents: mcp, and mcp config."""
 
-from contextlib import AbstractContextManager, ExitStack
+import gc
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -56,11 +58,12 @@ def mcp(
     is whoever brings a token (see `falsify token create`); with --as too, no token is needed on this machine, and
     everybody is that agent. Reads leave nothing in the log; what a call does is there under the name of its caller.
     """
-    from surfaces.mcp.server import Options
-
     if context.invoked_subcommand is not None:
         context.obj = {**(context.obj or {}), **({"folder": folder} if folder else {})}
         return
+    with _uncollected():
+        from surfaces.mcp.server import Options
+
     session = _session(context, folder, project_id)
     options = Options(tool_names=tool_names, approval_url=approval_url)
     if address is None:
@@ -76,16 +79,18 @@ def _session(context: click.Context, folder: str | None, project: str | None = N
 
 
 def _over_stdio(session: Session, named: str | None, options: "Options", *, worker: bool) -> None:
-    from surfaces.mcp.identity import Caller
-    from surfaces.mcp.server import always
-    from surfaces.mcp.stdio import serve_stdio
-
     with ExitStack() as life:
-        workspace = life.enter_context(session.workspace())
-        who = _caller(workspace, named)
+        with _uncollected():
+            from surfaces.mcp.identity import Caller
+            from surfaces.mcp.server import always
+            from surfaces.mcp.stdio import serve_stdio
+
+            workspace = life.enter_context(session.workspace())
+            who = _caller(workspace, named)
+            server = _opened(session, workspace, life, always(Caller(who)), options, worker=worker)
         if not is_agent(who):
             note(f"every call is {who}'s own: nothing waits for approval; name an agent with --as agent:NAME")
-        serve_stdio(_opened(session, workspace, life, always(Caller(who)), options, worker=worker), life)
+        serve_stdio(server, life)
 
 
 def _over_http(
@@ -114,6 +119,17 @@ def _over_http(
         serve_http(http_app(server, tokens=tokens, security=security), listening, asked_to_end=asked_to_end)
 
 
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the garbage collector off what starting makes: none of it ever goes away, and there is much of it."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def _opened(
     session: Session, workspace: "Workspace", life: ExitStack, identify: "Identify", options: "Options", *, worker: bool
 ) -> "Server[object]":
@@ -122,7 +138,6 @@ def _opened(
     from surfaces.mcp.server import make_server
 
     desk = life.enter_context(Desk(workspace))
-    desk.settle()
     if worker:
         life.enter_context(_at_work(session, workspace))
     approval_url = options.approval_url or workspace.settings.approval_url

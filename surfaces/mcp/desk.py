@@ -3,10 +3,10 @@
 import asyncio
 import gc
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from falsify.log import EventLog
 from falsify.recorders.memory import MemoryRecorder
@@ -38,19 +38,38 @@ class Served:
 
 
 class Desk:
-    """Carries work out in its own thread, in the order in which it came: a workspace is one thread's."""
+    """Carries out one piece of work after the other, in the order in which they came: a workspace is one thread's.
+
+    That is a thread of its own, so that the server hears its clients meanwhile. A piece that is quick is not worth the
+    way there and back, if nobody is at the desk: then it is carried out where it was brought.
+    """
 
     def __init__(self, workspace: Workspace) -> None:
         self.served = Served.of(workspace)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="falsify-desk")
+        self._open: set[Future[Any]] = set()
+        self._settled = False
 
-    async def run(self, work: Callable[[Served], T]) -> T:
+    async def run(self, work: Callable[[Served], T], *, quick: bool = False) -> T:
         """Return what the work comes to. Work that is called off before its turn is never begun."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work, self.served)
+        self.settle()
+        # Work is brought by one thread only, that of the server: while that is here, nobody brings any other.
+        if quick and not self._open:
+            return work(self.served)
+        return await asyncio.wrap_future(self._submit(work))
 
     def settle(self) -> None:
-        """Read the log before the first call does, and keep the collector off what that made."""
-        self._thread.submit(_settle, self.served)
+        """Read the log before the first call does, if nobody asked for it yet."""
+        if not self._settled:
+            self._settled = True
+            self._submit(_settle)
+
+    def _submit(self, work: Callable[[Served], T]) -> Future[T]:
+        future = self._thread.submit(work, self.served)
+        self._open.add(future)
+        # Called where the work ended, before anybody who waits for it learns of that.
+        future.add_done_callback(self._open.discard)
+        return future
 
     def close(self) -> None:
         """Wait for the work that has begun, drop the rest, and end the thread. The workspace stays open."""
@@ -68,6 +87,5 @@ class Desk:
 def _settle(served: Served) -> None:
     served.workspace.graph  # noqa: B018 - reading it folds the log
     served.brain.library  # noqa: B018 - as above
-    # A graph of many nodes is walked by every full collection, though none of them ever goes away. Nothing is collected
-    # before: the first client waits for its list of tools meanwhile.
+    # A graph of many nodes is walked by every full collection, though none of them ever goes away.
     gc.freeze()

@@ -49,7 +49,7 @@ class Row:
     """A tool that is served: how it is listed, what its answers look like, and what makes them.
 
     `fail` makes the answer for an error that the tool itself could not tell. `searches` says that a call may have to
-    bring the search index up to the log first, which may take long.
+    bring the search index up to the log first, which may take long; `quick`, that none takes longer than milliseconds.
     """
 
     tool: Listed
@@ -57,6 +57,7 @@ class Row:
     answer: Answer
     fail: Callable[[FalsifyError], Reply]
     searches: bool = False
+    quick: bool = False
 
     @property
     def name(self) -> str:
@@ -139,7 +140,10 @@ def _fail_paid(error: FalsifyError) -> Reply:
 def rows() -> Mapping[str, Row]:
     """Return every tool by its canonical name, in the order in which they are listed."""
     every: Iterable[Row] = (
-        *(Row(tool, OUTPUT_SCHEMA, partial(_of_workbench, name), _fail_enveloped) for name, tool in CATALOGUE.items()),
+        *(
+            Row(tool, OUTPUT_SCHEMA, partial(_of_workbench, name), _fail_enveloped, quick=tool.kind == "answer")
+            for name, tool in CATALOGUE.items()
+        ),
         *(
             Row(tool, BRAIN_OUTPUT, partial(_of_brain, name), _fail_paid, searches=name in _SEARCHES)
             for name, tool in BRAIN_CATALOGUE.items()

@@ -110,7 +110,8 @@ class _Handlers:
     async def list_tools(
         self, _context: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        """Answer tools/list: the same to everybody, in the same order."""
+        """Answer tools/list: the same to everybody, in the same order. Calls follow, for which the desk gets ready."""
+        self.desk.settle()
         return self._listed
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
@@ -139,7 +140,7 @@ class _Handlers:
 
     async def _reply(self, row: Row, caller: Caller, arguments: Mapping[str, Any], progress: Progress | None) -> Reply:
         try:
-            return await self.desk.run(partial(_answered, row, caller, arguments, progress))
+            return await self.desk.run(partial(_answered, row, caller, arguments, progress), quick=row.quick)
         except Exception:
             logger.exception("%s failed", row.name)
             return row.fail(_BUG)

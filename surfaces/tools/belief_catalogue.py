@@ -1,13 +1,19 @@
 """The tools of beliefs as rows, and how they are called: for any project that believes something, research or not."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from surfaces.tools import belief_acts as acts
-from surfaces.tools import belief_reads as reads
 from surfaces.tools.belief_inputs import BELIEF_INPUTS
 from surfaces.tools.calling import MakeWork, Read, Tool, acting, answering, call
+from surfaces.tools.deferred import Deferred
 from surfaces.workspace import Workspace
+
+if TYPE_CHECKING:
+    from surfaces.tools import belief_acts as acts
+    from surfaces.tools import belief_reads as reads
+else:
+    acts = Deferred("surfaces.tools.belief_acts")
+    reads = Deferred("surfaces.tools.belief_reads")
 
 _READS: Mapping[str, Read] = {
     "falsify.belief.recall": reads.recall,

@@ -7,17 +7,26 @@ by the autonomy mode: nothing that an agent calls here approves anything.
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import orjson
 
 from falsify.errors import FalsifyError, ForbiddenError, InvalidInputError, NotFoundError, RefusedError
 from falsify.identity import identity
 from surfaces.brain import Brain
-from surfaces.tools import brain_org, brain_writes
 from surfaces.tools.brain_inputs import BRAIN_INPUTS
+from surfaces.tools.deferred import Deferred
 from surfaces.tools.schema import APPROVALS, ToolInput, parse, publish
+
+if TYPE_CHECKING:
+    from surfaces.tools import brain_ask, brain_org, brain_packs, brain_reads, brain_search, brain_writes
+else:
+    brain_ask = Deferred("surfaces.tools.brain_ask")
+    brain_org = Deferred("surfaces.tools.brain_org")
+    brain_packs = Deferred("surfaces.tools.brain_packs")
+    brain_reads = Deferred("surfaces.tools.brain_reads")
+    brain_search = Deferred("surfaces.tools.brain_search")
+    brain_writes = Deferred("surfaces.tools.brain_writes")
 
 Handler = Callable[..., str | bytes]
 """Answers a call: `(brain, caller, **parameters)`."""
@@ -89,25 +98,6 @@ _ANNOTATIONS: Final[Mapping[Nature, Mapping[str, bool]]] = {
 
 # --- the rows -------------------------------------------------------------------------------------------------
 
-
-@dataclass(frozen=True, slots=True)
-class _Searching:
-    """A module of handlers that search. The first call imports it, and numpy with it: whoever lists tools does not."""
-
-    module: str
-
-    def __getattr__(self, name: str) -> Handler:
-        def handler(brain: Brain, caller: str, **parameters: Any) -> str | bytes:
-            answer: Handler = getattr(import_module(self.module), name)
-            return answer(brain, caller, **parameters)
-
-        return handler
-
-
-brain_ask = _Searching("surfaces.tools.brain_ask")
-brain_packs = _Searching("surfaces.tools.brain_packs")
-brain_reads = _Searching("surfaces.tools.brain_reads")
-brain_search = _Searching("surfaces.tools.brain_search")
 
 _ROWS: Final = (
     BrainTool(name="get_department", handler=brain_org.get_department, quotes=True),

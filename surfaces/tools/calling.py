@@ -125,13 +125,14 @@ def call(workspace: Workspace, catalogue: Mapping[str, Tool], name: str, argumen
 
 def _called(workspace: Workspace, tool: Tool, arguments: object, *, caller: str) -> bytes:
     given = parse(tool.model, arguments)
-    workbench = Workbench(workspace, str(getattr(given, "project_id", "")), beliefs=tool.beliefs)
+    project_id = str(getattr(given, "project_id", ""))
     if tool.read is not None:
-        with workbench.workspace.still():
+        with workspace.still():
+            workbench = Workbench(workspace, project_id, beliefs=tool.beliefs)
             return tool.read(workbench, given, caller, Fence()).to_bytes()
     if tool.work is None:
         raise NotFoundError(f"{tool.name} can be neither read nor done", hint="see `falsify tools`", reason="no_tool")
-    done = workbench.perform(
+    done = Workbench(workspace, project_id, beliefs=tool.beliefs).perform(
         tool.work(given),
         caller=caller,
         key=_key(given),

@@ -4,17 +4,24 @@ Surfaces fold over it: the command line, the reference page, and whoever serves 
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from falsify.errors import NotFoundError
-from surfaces.tools import evidence_reads
-from surfaces.tools import workbench_acts as acts
-from surfaces.tools import workbench_reads as reads
 from surfaces.tools.belief_catalogue import BELIEF_CATALOGUE
 from surfaces.tools.calling import MakeWork, Read, Tool, acting, answering, call, tool_of
+from surfaces.tools.deferred import Deferred
 from surfaces.tools.schema import parse
 from surfaces.tools.workbench_inputs import WORKBENCH_INPUTS
 from surfaces.workbench import Work
+
+if TYPE_CHECKING:
+    from surfaces.tools import evidence_reads
+    from surfaces.tools import workbench_acts as acts
+    from surfaces.tools import workbench_reads as reads
+else:
+    acts = Deferred("surfaces.tools.workbench_acts")
+    evidence_reads = Deferred("surfaces.tools.evidence_reads")
+    reads = Deferred("surfaces.tools.workbench_reads")
 
 __all__ = ["BELIEF_CATALOGUE", "CATALOGUE", "TOOLS", "Tool", "call", "tool_of", "work_of"]
 

@@ -118,7 +118,7 @@ _SECTIONS: Final[Mapping[StateSection, Callable[[_Look], object]]] = {
 
 def _last_records(workbench: Workbench, revision: int) -> list[Recorded]:
     """Return the last records about research, looking further back for as long as they are too few."""
-    head, width = workbench.log.head().position, 64
+    head, width = workbench.through or workbench.workspace.position, 64
     while True:
         after = max(0, head - width)
         found = [
