@@ -1,6 +1,6 @@
 """What the write side needs from outside, each as the narrowest protocol that serves."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 Relation = Literal["contradicts", "supersedes", "supports", "unrelated"]
 Gate = Literal["distance", "source", "slot"]
+
+Progress = Callable[[str, int, int], None]
+"""Is told how far something has come: what ("pages", "claims"), how many of it are done, and of how many."""
 
 
 @dataclass(frozen=True, slots=True)

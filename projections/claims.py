@@ -23,7 +23,7 @@ from falsify.belief.events import (
 from falsify.belief.graph import BeliefGraph, Question
 from falsify.errors import UnavailableError
 from falsify.events import Event, NodeId
-from falsify.ports import Embedder
+from falsify.ports import Embedder, Progress
 from projections.beliefs import Hit
 from projections.slots import SlotIndex
 
@@ -36,6 +36,9 @@ CREATE TABLE IF NOT EXISTS vectors (node_id TEXT PRIMARY KEY, vector BLOB NOT NU
 CREATE TABLE IF NOT EXISTS checkpoint (
     only INTEGER PRIMARY KEY CHECK (only = 1), position INTEGER NOT NULL, embedder TEXT NOT NULL);
 """
+
+_EMBEDDED_AT_ONCE = 64
+"""So many texts are embedded before somebody is told how far it has come."""
 
 _WRITTEN_AT_ONCE = 256
 """So many new vectors are kept in memory before they are written: each commit waits for the disk."""
@@ -167,16 +170,19 @@ class ClaimsIndex(VectorTable):
         """How far into the log the index has read."""
         return self._position
 
-    def sync(self, graph: BeliefGraph, position: int, events: Iterable[Event]) -> int:
+    def sync(self, graph: BeliefGraph, position: int, events: Iterable[Event], *, watch: Progress | None = None) -> int:
         """Bring the index to `position`, given the events since its own; return how many texts were embedded."""
         wanted = _changed(events) if self._position else dict.fromkeys(graph.nodes)
         self.slots.read(graph, wanted if self.slots else graph.nodes)
         present = [n for n in wanted if _indexed(graph, n)]
         gone = [n for n in wanted if not _indexed(graph, n)]
         missing = [n for n in present if n not in self]
-        if missing:
-            self.put(missing, self._embedded([graph.nodes[n].text for n in missing]))
-            self._unwritten += missing
+        for start in range(0, len(missing), _EMBEDDED_AT_ONCE):
+            some = missing[start : start + _EMBEDDED_AT_ONCE]
+            self.put(some, self._embedded([graph.nodes[n].text for n in some]))
+            self._unwritten += some
+            if watch is not None:
+                watch("claims", start + len(some), len(missing))
         forgotten = any(n in self for n in gone)
         self.drop(gone)
         self._undeleted += gone
@@ -190,10 +196,10 @@ class ClaimsIndex(VectorTable):
         if self._position != self._written:
             self._write()
 
-    def rebuild(self, graph: BeliefGraph, position: int) -> int:
+    def rebuild(self, graph: BeliefGraph, position: int, *, watch: Progress | None = None) -> int:
         """Forget every vector and read the graph anew; return how many texts were embedded."""
         self._clear()
-        return self.sync(graph, position, ())
+        return self.sync(graph, position, (), watch=watch)
 
     def over(self, graph: BeliefGraph) -> VectorTable:
         """Return a table of another graph's nodes (a past one, say), with vectors taken from here where it can."""

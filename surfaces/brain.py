@@ -9,13 +9,14 @@ from falsify.belief.text import written
 from falsify.brain.library import Library
 from falsify.brain.scope import Destination, Scope, scope_of
 from falsify.events import Event
+from falsify.ports import Progress
 from projections.library import LIBRARY
 from projections.pages import PageCache, PageView, pages_at
 from surfaces.workspace import SEARCH, Workspace
 from surfaces.writing import Asked, Decided, answered_with, append_decided
 
 if TYPE_CHECKING:
-    from projections.search.index import SearchIndex, Watch
+    from projections.search.index import SearchIndex
 
 STREAM = "brain"
 
@@ -63,7 +64,7 @@ class Brain:
         self.build_index()
         return self._index
 
-    def build_index(self, watch: "Watch | None" = None) -> int:
+    def build_index(self, watch: Progress | None = None) -> int:
         """Bring the search index up to the log, telling somebody how far it has come; return how much was embedded.
 
         One that is ahead of the log is of another log, or of what this one was before it was restored: it is rebuilt.

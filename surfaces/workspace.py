@@ -5,6 +5,7 @@ projection over a prefix.
 """
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -36,8 +37,9 @@ from falsify.belief.text import node_id, written
 from falsify.clock import SystemClock
 from falsify.errors import InvalidInputError, NotFoundError, UnavailableError
 from falsify.events import Event, NodeId, Recorded
+from falsify.identity import PROJECT_ID
 from falsify.log import EventLog, canonical, open_log
-from falsify.ports import Candidate, Clock, Embedder, Judge, Relation, Statement
+from falsify.ports import Candidate, Clock, Embedder, Judge, Progress, Relation, Statement
 from falsify.workbench.project import Project
 from projections.beliefs import BELIEFS, Recall, cite, may_be_cited, recall
 from projections.obituary import REGISTER, Reason, why
@@ -55,6 +57,8 @@ if TYPE_CHECKING:
     from projections.answers import Answerer
     from projections.claims import ClaimsIndex, VectorTable
     from projections.cognee import Mirror
+
+_PROJECT_ID = re.compile(PROJECT_ID)
 
 FOLDER = ".falsify"
 """What makes a folder a workspace."""
@@ -210,7 +214,12 @@ class Workspace:
         return self._others[project]
 
     def knows(self, project: str) -> bool:
-        """Return whether anything was recorded of a project. One that is unknown leaves nothing behind here."""
+        """Return whether anything was recorded of a project; of what is no project's id there is nothing.
+
+        A project that is unknown leaves nothing behind here.
+        """
+        if not _PROJECT_ID.fullmatch(project):
+            return False
         if (project == self.settings.project or project in self._others) and self.of(project).project.revision:
             return True
         return self.log.revision(f"project:{project}") > 0
@@ -275,15 +284,19 @@ class Workspace:
     @property
     def index(self) -> "ClaimsIndex":
         """The claims index, brought up to the present."""
+        self.build_index()
+        return self._index
+
+    def build_index(self, watch: Progress | None = None) -> None:
+        """Bring the claims index up to the present, telling somebody how far it has come."""
         index = self._index
         graph, head = self.graph, self._position
         if index.position > head:
-            index.rebuild(graph, head)
+            index.rebuild(graph, head, watch=watch)
         elif index.position < head:
-            index.sync(graph, head, (r.event for r in self.records(after=index.position)))
+            index.sync(graph, head, (r.event for r in self.records(after=index.position)), watch=watch)
         if not index.slots:
             index.slots.read(graph, graph.nodes)  # the slots are not on the disk
-        return index
 
     @cached_property
     def _index(self) -> "ClaimsIndex":

@@ -665,6 +665,35 @@ def test_whatever_comes_in_a_frame_the_server_goes_on_and_says_nothing_that_is_n
         assert workspace.log.head().position == 0
 
 
+UNREADABLE = {
+    b"garbage": (None, -32700), b'{"jsonrpc":"2.0","id":1,"method":"pi': (None, -32700), b"[" * 100_000: (None, -32700),
+    b"[]": (None, -32600), b"null": (None, -32600), b"{}": (None, -32600), frame(17): ("raw", -32600),
+    frame("ping", id=7, jsonrpc="1.0"): (7, -32600), frame("ping", params=[]): ("raw", -32600),
+    frame("ping", id=True, params=[]): (None, -32600), frame("notifications/x", id=None, params=7): (None, -32600),
+}  # fmt: skip
+"""What is no message, and the id and the code of the error that answers it."""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="select waits for pipes on POSIX only")
+def test_a_line_that_is_no_message_is_answered_with_an_error_for_whoever_waits_for_it(wire):
+    told = {}
+    for sent, (name, _) in UNREADABLE.items():
+        wire.send(sent + b"\n")
+        [error] = wire.until(name)
+        told[sent] = (error["id"], error["error"]["code"])
+    assert told == UNREADABLE
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="select waits for pipes on POSIX only")
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"  ", b'{"jsonrpc":"2.0","id":null,"error":7}', b'{"jsonrpc":"2.0","id":[],"result":{}}', b'{"error":{}}'],
+)
+def test_an_empty_line_and_an_answer_that_is_none_are_not_answered(wire, sent):
+    wire.send(sent + b"\n" + GOOD + b"\n")
+    assert [each["id"] for each in wire.until("good")] == ["good"]
+
+
 # --- bodies over HTTP -----------------------------------------------------------------------------------------
 
 

@@ -25,7 +25,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from cli import cli
+from surfaces.belief_file import Document
 from surfaces.brain import Brain
+from surfaces.mcp import elicitation
 from surfaces.mcp.desk import Desk
 from surfaces.mcp.http import Address, allowed, by_token, http_app, listen
 from surfaces.mcp.identity import Caller
@@ -479,6 +481,26 @@ def test_a_client_that_asks_is_told_how_the_search_index_comes_along(tmp_path, m
     assert {re.sub(r"\d+", "n", message) for _, message in told} == {"n of n pages", "n of n passages"}
 
 
+def test_a_client_that_asks_is_told_how_the_claims_index_comes_along(tmp_path):
+    told = []
+
+    async def hear(progress, _total, message):
+        told.append((progress, message))
+
+    async def work(client):
+        for project in ("p1", "p2", "no project"):
+            asked = {"project_id": project, "query": "Which way do they go?"}
+            await client.call_tool("falsify.belief.recall", asked, progress_callback=hear)
+
+    claims = "".join(f"  - {{id: e{n}, claim: Number {n} goes left., source_id: notes}}\n" for n in range(70))
+    with Workspace.init(tmp_path, environ={}) as workspace:
+        workspace.of("p1").ingest(
+            Document("notes.yaml", f"question: Which way?\nsources:\n  - id: notes\nevidence:\n{claims}")
+        )
+        served(workspace, work)
+    assert told == [(64, "64 of 70 claims"), (70, "70 of 70 claims")]
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("action", ["accept", "decline", "cancel"])
 def test_a_person_is_brought_to_the_request_and_whatever_the_client_says_nothing_is_approved(world, mode, action):
@@ -498,6 +520,20 @@ def test_a_person_is_brought_to_the_request_and_whatever_the_client_says_nothing
     assert list(world.project.runs) == ["R-1"]
 
 
+def test_a_client_that_says_nothing_of_the_page_keeps_a_call_waiting_for_so_long_only(world, monkeypatch):
+    monkeypatch.setattr(elicitation, "PATIENCE", 0.2)
+    node = world.node()
+
+    async def silent(_context, _params):
+        await asyncio.sleep(60)
+
+    async def work(client):
+        return (await client.call_tool("falsify.run.start", world.body(node_id=node, reason="Go."))).structured_content
+
+    told = served(world.workspace, work, mode="legacy", approval_url=URL, client={"elicitation_callback": silent})
+    assert told["status"] == "approval_required"
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_a_client_that_opens_nothing_is_answered_at_once(world, mode):
     node = world.node()
@@ -512,11 +548,11 @@ def test_a_client_that_opens_nothing_is_answered_at_once(world, mode):
 
 
 @contextmanager
-def at_http(workspace, *, tokens, identify=by_token):
+def at_http(workspace, *, tokens, identify=by_token, options=Options()):  # noqa: B008 - frozen
     """Serve the workspace over HTTP in a thread, and yield its URL."""
     address = Address.parse("127.0.0.1:0")
     with Desk(workspace) as desk, listen(address) as listening:
-        app = http_app(make_server(desk, identify, Options()), tokens=tokens, security=allowed(address, ()))
+        app = http_app(make_server(desk, identify, options), tokens=tokens, security=allowed(address, ()))
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
@@ -528,11 +564,11 @@ def at_http(workspace, *, tokens, identify=by_token):
 
 
 @asynccontextmanager
-async def connected(url, token, mode="auto"):
+async def connected(url, token, mode="auto", **options):
     headers = {"Authorization": f"Bearer {token}"}
     async with (
         httpx2.AsyncClient(headers=headers) as http,
-        Client(streamable_http_client(url, http_client=http), mode=mode) as client,
+        Client(streamable_http_client(url, http_client=http), mode=mode, **options) as client,
     ):
         yield client
 
@@ -565,6 +601,27 @@ def test_the_bearer_of_a_token_is_who_it_says_in_the_projects_it_names(world, mo
         told = run(work())
     assert told == ["ok", "not_found", "unauthorized"]
     assert world.project.tickets[ticket].claimed_by == "agent:bob"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_over_http_too_a_person_is_brought_to_the_request_and_nothing_is_approved_by_that(world, mode):
+    tokens = Tokens(world.workspace.log, world.workspace.clock)
+    alice, _ = tokens.create(identity=ALICE, caller="owner")
+    node, opened = world.node(), []
+
+    async def accept(_context, params):
+        opened.append(params.url)
+        return types.ElicitResult(action="accept")
+
+    async def work():
+        async with connected(url, alice, mode, elicitation_callback=accept) as client:
+            started = await client.call_tool("falsify.run.start", world.body(node_id=node, reason="Go."))
+            return started.structured_content
+
+    with at_http(world.workspace, tokens=tokens, options=Options(approval_url=URL)) as url:
+        told = run(work())
+    assert (told["status"], opened) == ("approval_required", [URL.replace("{id}", told["approval"]["id"])])
+    assert [each.status for each in world.project.approvals.values()] == ["pending"]
 
 
 def test_who_has_no_token_that_holds_is_told_to_authenticate(world):
@@ -693,12 +750,12 @@ def test_nothing_but_the_protocol_is_on_standard_output_and_the_end_of_input_end
         for line in ["no JSON", *map(json.dumps, lines)]:
             server.stdin.write(line + "\n")
             server.stdin.flush()
-            if '"id"' in line:
+            if "notifications" not in line:
                 said.append(json.loads(server.stdout.readline()))
         server.stdin.close()
         rest, notes = server.stdout.read(), server.stderr.read()
-    assert [each.get("id") for each in said] == [1, 2]
-    assert said[1]["result"]["structuredContent"]["status"] == "ok"
+    assert [each["id"] for each in said] == [None, 1, 2]
+    assert said[2]["result"]["structuredContent"]["status"] == "ok"
     assert (rest, server.returncode) == ("", 0)
     assert "every call is owner's own: nothing waits for approval" in notes
 

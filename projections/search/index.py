@@ -7,7 +7,7 @@ process that was killed goes on after the last one. Several processes may do so 
 import os
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby, islice
 from operator import itemgetter
@@ -20,7 +20,7 @@ import orjson
 from falsify.brain.library import Library, Version
 from falsify.brain.page import read_page
 from falsify.errors import UnavailableError
-from falsify.ports import Embedder
+from falsify.ports import Embedder, Progress
 from projections.search.chunks import to_embed
 from projections.search.schema import (
     BLOCK,
@@ -38,9 +38,6 @@ from projections.search.schema import (
 )
 from projections.search.view import Admission, Condition, Mask, Numbers, Snapshot, View, viewed
 from projections.search.writer import Writer
-
-Watch = Callable[[str, int, int], None]
-"""Is told how far something has come: what ("pages" or "passages"), how many, of how many."""
 
 Row = Mapping[str, Any]
 
@@ -75,7 +72,7 @@ class SearchIndex:
 
     # --- writing ----------------------------------------------------------------------------------------------
 
-    def sync(self, library: Library, position: int, *, watch: Watch | None = None) -> int:
+    def sync(self, library: Library, position: int, *, watch: Progress | None = None) -> int:
         """Bring the index to `position`, up to which the library was folded; return how many passages were embedded.
 
         Raises UnavailableError if the files or the embedder cannot be used.
@@ -90,7 +87,7 @@ class SearchIndex:
         self._synced = position
         return embedded
 
-    def rebuild(self, library: Library, position: int, *, watch: Watch | None = None) -> int:
+    def rebuild(self, library: Library, position: int, *, watch: Progress | None = None) -> int:
         """Forget everything and read the library anew; return how many passages were embedded."""
         with self._connect() as connection, writing(connection):
             clear(connection, 0)
@@ -119,7 +116,7 @@ class SearchIndex:
             connection.executemany("UPDATE version SET department = ? WHERE id = ?", placed)
             advance(connection, departments=departments)
 
-    def _read(self, connection: sqlite3.Connection, library: Library, position: int, watch: Watch) -> None:
+    def _read(self, connection: sqlite3.Connection, library: Library, position: int, watch: Progress) -> None:
         """Write the versions that are new, some positions at a time."""
         slugs = [each.slug for each in library.org.departments]
         while True:
@@ -140,7 +137,7 @@ class SearchIndex:
         # What others wrote to the log changes nothing here: the generation stays, and with it what is kept in memory.
         connection.execute("UPDATE checkpoint SET position = max(position, ?)", (position,))
 
-    def _embed(self, connection: sqlite3.Connection, watch: Watch) -> int:
+    def _embed(self, connection: sqlite3.Connection, watch: Progress) -> int:
         """Embed the passages that have no vector yet, in the order of their numbers."""
         count, made = 0, 0
         (total,) = connection.execute("SELECT count(*) FROM passage").fetchone()

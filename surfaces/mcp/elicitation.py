@@ -5,9 +5,10 @@ asked while the call waits. Either way the call's answer is `approval_required` 
 """
 
 import logging
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
+import anyio
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
@@ -16,6 +17,9 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from surfaces.mcp.rows import Reply
 
 logger = logging.getLogger(__name__)
+
+PATIENCE: Final = 60
+"""Seconds that a call waits for the client to say that it has opened the page, or has not."""
 
 
 def waiting(reply: Reply) -> str:
@@ -41,7 +45,10 @@ async def bring(
         asked = types.ElicitRequest(params=types.ElicitRequestURLParams(message=message, url=url))
         return types.InputRequiredResult(input_requests={"approval": asked})
     try:
-        await context.session.elicit_url(message, url, approval_id, related_request_id=context.request_id)
+        with anyio.move_on_after(PATIENCE) as waiting_for_client:
+            await context.session.elicit_url(message, url, approval_id, related_request_id=context.request_id)
+        if waiting_for_client.cancelled_caught:
+            logger.warning("the client was asked to open %s, and said nothing for %d seconds", url, PATIENCE)
     except MCPError as error:  # also where there is no way back to the client
         logger.warning("the client did not open %s: %s", url, error)
     return None

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 import orjson
 
 from falsify.errors import FalsifyError
+from falsify.ports import Progress
 from surfaces.envelope import OUTPUT_SCHEMA, STATUSES, refusal
 from surfaces.mcp.desk import Served
 from surfaces.mcp.identity import Caller
@@ -42,21 +43,23 @@ class Reply:
 
 Arguments = Mapping[str, Any]
 Answer = Callable[[Served, Caller, Arguments], Reply]
+Prepare = Callable[[Served, Caller, Arguments, Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """A tool that is served: how it is listed, what its answers look like, and what makes them.
 
-    `fail` makes the answer for an error that the tool itself could not tell. `searches` says that a call may have to
-    bring the search index up to the log first, which may take long; `quick`, that none takes longer than milliseconds.
+    `fail` makes the answer for an error that the tool itself could not tell. `prepare` is what a call of it may have to
+    wait for, and may tell of: an index that is brought up to the log. `quick` says that no call takes longer than
+    milliseconds.
     """
 
     tool: Listed
     output_schema: Mapping[str, Any]
     answer: Answer
     fail: Callable[[FalsifyError], Reply]
-    searches: bool = False
+    prepare: Prepare | None = None
     quick: bool = False
 
     @property
@@ -83,10 +86,11 @@ _FAULTS: Final = frozenset({1, 2, 3, 7, 8, 9})
 """The exit codes of what is an error. That a person has to approve, that others were faster or that a rule says no is
 an answer."""
 
-_SEARCHES: Final = frozenset(
-    {"search_company_context", "grep_company_context", "who_knows", "find_precedents", "get_context_pack",
-     "ask_company_context"}
+_SEARCH_PAGES: Final = (
+    "search_company_context", "grep_company_context", "who_knows", "find_precedents", "get_context_pack",
+    "ask_company_context",
 )  # fmt: skip
+_SEARCH_CLAIMS: Final = ("falsify.belief.recall", "falsify.belief.record", "falsify.belief.revise")
 
 
 # --- answers --------------------------------------------------------------------------------------------------
@@ -126,6 +130,17 @@ def _of_brain(name: str, served: Served, caller: Caller, arguments: Arguments) -
     return paid(payload, quotes=BRAIN_CATALOGUE[name].quotes)
 
 
+def _index_pages(served: Served, _caller: Caller, _arguments: Arguments, watch: Progress) -> None:
+    served.brain.build_index(watch)
+
+
+def _index_claims(served: Served, caller: Caller, arguments: Arguments, watch: Progress) -> None:
+    project = arguments.get("project_id")
+    workspace = served.workspace_for(caller, project)
+    if isinstance(project, str) and workspace.knows(project):
+        workspace.of(project).build_index(watch)
+
+
 def _fail_enveloped(error: FalsifyError) -> Reply:
     return enveloped(refusal(error, project_revision=0).to_bytes())
 
@@ -133,6 +148,11 @@ def _fail_enveloped(error: FalsifyError) -> Reply:
 def _fail_paid(error: FalsifyError) -> Reply:
     return paid(refused(error))
 
+
+_PREPARES: Final[Mapping[str, Prepare]] = {
+    **dict.fromkeys(_SEARCH_PAGES, _index_pages),
+    **dict.fromkeys(_SEARCH_CLAIMS, _index_claims),
+}
 
 # --- the rows -------------------------------------------------------------------------------------------------
 
@@ -145,11 +165,11 @@ def rows() -> Mapping[str, Row]:
             for name, tool in CATALOGUE.items()
         ),
         *(
-            Row(tool, BRAIN_OUTPUT, partial(_of_brain, name), _fail_paid, searches=name in _SEARCHES)
+            Row(tool, BRAIN_OUTPUT, partial(_of_brain, name), _fail_paid, prepare=_PREPARES.get(name))
             for name, tool in BRAIN_CATALOGUE.items()
         ),
         *(
-            Row(tool, OUTPUT_SCHEMA, partial(_of_beliefs, name), _fail_enveloped)
+            Row(tool, OUTPUT_SCHEMA, partial(_of_beliefs, name), _fail_enveloped, prepare=_PREPARES.get(name))
             for name, tool in BELIEF_CATALOGUE.items()
         ),
     )

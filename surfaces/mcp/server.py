@@ -126,7 +126,7 @@ class _Handlers:
         if row is None:
             raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool: {_shown(params.name)}")
         caller = self.identify(context)
-        progress = progress_to(context) if row.searches else None
+        progress = progress_to(context) if row.prepare is not None else None
         reply = await self._reply(row, caller, params.arguments or {}, progress)
         if progress is not None:
             await progress.heard()
@@ -247,9 +247,9 @@ def _answered(
     row: Row, caller: Caller, arguments: Mapping[str, Any], progress: Progress | None, served: Served
 ) -> Reply:
     try:
-        if progress is not None:
+        if row.prepare is not None and progress is not None:
             with suppress(FalsifyError):  # what is in the way is in the tool's way too, which says so in its own words
-                served.brain.build_index(progress)
+                row.prepare(served, caller, arguments, progress)
         return row.answer(served, caller, arguments)
     except FalsifyError as error:
         return row.fail(error)

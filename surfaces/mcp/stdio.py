@@ -10,6 +10,8 @@ import anyio.to_thread
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
+from surfaces.mcp.frames import Frames
+
 
 def serve_stdio(server: Server[Any], life: ExitStack) -> None:
     """Serve until the client closes its end. A signal ends the process, after what `life` holds was closed."""
@@ -20,7 +22,7 @@ async def _serve(server: Server[Any], life: ExitStack) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_end_on_signal, life)
         async with stdio_server() as (reading, writing):
-            await server.run(reading, writing, server.create_initialization_options())
+            await server.run(Frames(reading, writing), writing, server.create_initialization_options())
         tasks.cancel_scope.cancel()
 
 
