@@ -29,6 +29,7 @@ from urllib.parse import quote
 import jsonschema
 import pytest
 from mcp import MCPError
+from mcp_types import ResourceTemplateReference
 
 from falsify.brain.events import OrgAccepted
 from falsify.clock import SteppingClock
@@ -515,6 +516,12 @@ def test_whatever_resource_or_prompt_is_asked_for_there_is_a_text_or_an_error_of
                     await client.get_prompt(name, {"project_id": word, word: word})
                 except MCPError as error:
                     yield error.error.code
+            templates = [each.uri_template for each in (await client.list_resource_templates()).resource_templates]
+            for template, part, word in itertools.product(templates, ("id", "node", "path", "project"), words):
+                kind = ResourceTemplateReference(type="ref/resource", uri=template)
+                for typed, given in (("", {"project": word, word: word}), (word, {"project": "p1"})):
+                    found = await client.complete(kind, {"name": part, "value": typed}, given)
+                    yield 0 if not TELLTALES.search(json.dumps(found.completion.values)) else template
 
     async def told():
         return {each async for each in codes()}

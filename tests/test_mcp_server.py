@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import sleep
+from types import SimpleNamespace
 
 import httpx2
 import mcp_types as types
@@ -454,6 +455,110 @@ def test_a_prompt_that_cannot_be_filled_in_is_refused(world, name, given):
 
     assert served(world.workspace, work) == types.INVALID_PARAMS
     assert [each.name for each in PROMPTS] == ["start-session", "revise-belief", "review-approval"]
+
+
+def test_what_is_filled_into_a_prompt_is_not_filled_in_itself(world):
+    async def work(client):
+        given = {"project_id": "{fact}", "fact": "{source}", "source": "{project_id}"}
+        return (await client.get_prompt("revise-belief", given)).messages[0].content.text
+
+    told = served(world.workspace, work)
+    assert told.startswith(
+        "In the project {fact}, hold this fact against what is believed: {source}\nIts source: {proj"
+    )
+
+
+# --- completions ------------------------------------------------------------------------------------------------------
+
+
+def completed(world, typed, identity=ALICE, **options):
+    """Return the completions of arguments: of each (a prompt or template, argument, what is typed, what is given)."""
+
+    async def work(client):
+        told = []
+        for about, argument, begun, given in typed:
+            template = about.startswith("falsify://")
+            reference = (
+                types.ResourceTemplateReference(type="ref/resource", uri=about)
+                if template
+                else types.PromptReference(type="ref/prompt", name=about)
+            )
+            found = await client.complete(reference, {"name": argument, "value": begun}, given)
+            told.append(found.completion)
+        return told
+
+    return served(world.workspace, work, identity, **options)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_arguments_are_completed_from_what_there_is_for_the_caller(world, mode):
+    World(world.workspace, project="p2")
+    world.frozen()
+    more = world.node(mutation={"hidden_width": 32})
+    wait = world.act("falsify.run.start", node_id=more, reason="Go.")["approval"]["id"]
+    world.act("falsify.run.start", caller="agent:bob", node_id=more, reason="Me too.")
+    told = completed(
+        world,
+        [
+            ("start-session", "project_id", "", {}),
+            ("start-session", "goal", "", {}),
+            ("review-approval", "approval_id", "", {"project_id": "p1"}),
+            ("review-approval", "approval_id", "", {}),
+            ("falsify://project/{id}", "id", "2", {}),
+            ("falsify://evidence/{project}/{id}", "id", "", {"project": "p1"}),
+            ("falsify://evidence/{project}/{id}", "id", "", {"project": "p3"}),
+        ],
+        mode=mode,
+    )
+    assert [each.values for each in told] == [["p1", "p2"], [], [wait], [], ["p2"], ["EV-R-1", "EV-R-2"], []]
+    assert [(each.total, each.has_more) for each in told] == [(len(each.values), False) for each in told]
+
+
+def test_what_is_kept_from_a_caller_completes_nothing(world):
+    world.frozen()
+    typed = [
+        ("start-session", "project_id", "", {}),
+        ("falsify://obituary/{project}/{node}", "node", "", {"project": "p1"}),
+        ("falsify://evidence/{project}/{id}", "id", "", {"project": "p1"}),
+    ]
+    assert [each.values for each in completed(world, typed, projects=frozenset({"p2"}))] == [[], [], []]
+
+
+def test_beliefs_are_completed_by_their_short_names_those_that_begin_so_first(tmp_path):
+    text = "".join(f"  - {{id: e{n}, claim: Number {n} goes left., source_id: notes}}\n" for n in range(120))
+    with Workspace.init(tmp_path, environ={}) as workspace:
+        workspace.of("p1").ingest(
+            Document("notes.yaml", f"question: Which way?\nsources:\n  - id: notes\nevidence:\n{text}")
+        )
+        world = SimpleNamespace(workspace=workspace)
+        obituary, given = "falsify://obituary/{project}/{node}", {"project": "p1"}
+        [some, every] = completed(world, [(obituary, "node", "E11", given), (obituary, "node", "", given)])
+    assert some.values == ["e11", *(f"e11{n}" for n in range(10))]
+    assert (len(every.values), every.total, every.has_more) == (100, 121, True)
+
+
+def test_pages_are_completed_as_far_as_they_may_be_seen(tmp_path):
+    world = BrainWorld(tmp_path)
+    world.write({f"memory/sales/page-{n}.md": page(f"Page {n}", "Said here.") for n in range(2)})
+    told = completed(world, [("falsify://page/{+path}", "path", "PAGE-1", {})], "agent:helper")
+    world.close()
+    assert [each.values for each in told] == [["memory/sales/page-1.md"]]
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        types.PromptReference(type="ref/prompt", name="no-such"),
+        types.ResourceTemplateReference(type="ref/resource", uri="falsify://no/{such}"),
+    ],
+)
+def test_a_prompt_or_template_that_is_none_completes_nothing(world, reference):
+    async def work(client):
+        with pytest.raises(MCPError) as told:
+            await client.complete(reference, {"name": "id", "value": ""})
+        return told.value.error.code
+
+    assert served(world.workspace, work) == types.INVALID_PARAMS
 
 
 # --- progress and elicitation ----------------------------------------------------------------------------------------

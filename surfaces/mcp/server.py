@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 
 from falsify.errors import FalsifyError
 from falsify.version import __version__
-from surfaces.mcp import elicitation, resources
+from surfaces.mcp import completions, elicitation, resources
 from surfaces.mcp.desk import Desk, Served
 from surfaces.mcp.identity import Caller
 from surfaces.mcp.progress import Progress, progress_to
@@ -81,6 +81,7 @@ def make_server(
         on_read_resource=handlers.read_resource,
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
+        on_completion=handlers.complete,
     )
 
 
@@ -234,6 +235,18 @@ class _Handlers:
             raise MCPError(code=types.INVALID_PARAMS, message=f"{error.message}: {error.hint}") from error
         said = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=prompt.description, messages=[said])
+
+    async def complete(self, context: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        """Answer completion/complete: what an argument of a prompt or a resource may be."""
+        about = params.ref.name if isinstance(params.ref, types.PromptReference) else params.ref.uri
+        given = (params.context.arguments if params.context is not None else None) or {}
+        typing = completions.Typing(about, params.argument.name, params.argument.value, given)
+        found = await self._read(partial(completions.complete, typing, self.identify(context)))
+        return types.CompleteResult(
+            completion=types.Completion(
+                values=list(found.values), total=found.total, has_more=found.total > len(found.values)
+            )
+        )
 
 
 _BUG: Final = FalsifyError(
