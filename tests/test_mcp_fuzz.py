@@ -45,7 +45,7 @@ from tests.catalogue_world import World
 from tests.mcp_world import serve_in_memory
 from tests.mirror_world import HashEmbedder
 
-CALLS = int(os.environ.get("FALSIFY_TEST_FUZZ_CALLS", "2000"))
+CALLS = int(os.environ.get("FALSIFY_TEST_FUZZ_CALLS", "20000"))
 SEED = 20_261_130
 BLOCK = 500
 """Calls of one client before the next one connects."""
