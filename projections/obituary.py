@@ -4,16 +4,15 @@ An obituary is a tree. Its root is the node asked about; beneath a dead node sta
 that started it, with the verdict, the judge, the source and the record of each; beneath a living one, what it rests on.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from falsify.belief.events import (
     AssertionRetracted,
     ConclusionDrawn,
     EvidenceAsserted,
     EvidenceRecorded,
-    EvidenceWeighed,
     HypothesisProposed,
     QuestionAsked,
     TruthState,
@@ -36,6 +35,7 @@ from falsify.join import BRAIN
 from projections.beliefs import BELIEFS, CONSEQUENCES
 from projections.drawing import mermaid_classes, mermaid_text
 from projections.projection import Projection
+from projections.remedies import remedies
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +108,10 @@ def _note(register: Register, body: dict[str, Any], entry: Entry) -> None:
 REGISTER: Projection[Register] = Projection("obituaries", Register, _evolve)
 
 
+DEEPEST: Final = 125
+"""How many steps of a tree JSON has room for: two levels each, of the 254 that orjson writes, and three of sources."""
+
+
 @dataclass(slots=True)
 class Reason:
     """One node of the tree.
@@ -123,12 +127,44 @@ class Reason:
     considered: list[dict[str, Any]] = field(default_factory=list)
     remedies: list[str] = field(default_factory=list)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the tree as nested objects."""
+    def walk(self) -> "Iterator[Reason]":
+        """Yield every reason of the tree in the order in which it is read, this one first."""
+        rest = [self]
+        while rest:
+            reason = rest.pop()
+            yield reason
+            rest += reversed(reason.reasons)
+
+    def as_json(self, *, deepest: int | None = DEEPEST) -> dict[str, Any]:
+        """Return the tree as nested objects, of so many steps at the most; None for all there are.
+
+        Where it stops short, each object says how many of its reasons are `left_out`, the root that it is `cut_off`,
+        and whom to `ask_next`.
+        """
+        root = self._entry()
+        rest: list[tuple[int, Reason, dict[str, Any]]] = [(0, self, root)]
+        closed: list[dict[str, Any]] = []
+        deeper: list[Reason] = []
+        while rest:
+            depth, reason, told = rest.pop()
+            if reason.reasons and depth != deepest:
+                below = [(depth + 1, each, each._entry()) for each in reason.reasons]  # noqa: SLF001 - of this class
+                told["reasons"] += [entry for _, _, entry in below]
+                rest += reversed(below)
+                continue
+            closed.append(told)
+            if reason.reasons:
+                deeper.append(reason)
+        if deeper:
+            _cut_off(root, closed, deeper)
+        return root
+
+    def _entry(self) -> dict[str, Any]:
+        """Return this reason as an object, without the reasons of its own."""
         told: dict[str, Any] = {"link": self.link, **self.node} if self.link else dict(self.node)
         if self.verdict is not None:
             told["verdict"] = self.verdict
-        told["reasons"] = [reason.as_json() for reason in self.reasons]
+        told["reasons"] = []
         if self.considered:
             told["considered"] = self.considered
         if self.remedies:
@@ -136,9 +172,29 @@ class Reason:
         return told
 
 
+def _cut_off(root: dict[str, Any], closed: Iterable[dict[str, Any]], deeper: Iterable[Reason]) -> None:
+    """Say in a tree which of its last, `closed` entries have their reasons in what is `deeper` than it goes.
+
+    These are where it stops, and whatever else in it is told of only beneath that.
+    """
+    below = {each.node["id"]: len(each.reasons) for top in deeper for each in top.walk() if each.reasons}
+    asked: dict[NodeId, None] = {}
+    for told in closed:
+        if told["id"] in below:
+            told["left_out"] = below[told["id"]]
+            asked[told["id"]] = None
+    root["cut_off"], root["ask_next"] = True, list(asked)
+
+
 def why(register: Register, node_id: NodeId) -> Reason:
     """Return why the node is in the state it is in."""
     return _Teller(register).tell(node_id)
+
+
+_Step = tuple[Reason, NodeId]
+"""A reason, and the node whose own reasons stand beneath it, if any."""
+
+_UNTOLD: Final = ""
 
 
 class _Teller:
@@ -147,37 +203,44 @@ class _Teller:
     def __init__(self, register: Register) -> None:
         self.register = register
         self.graph = register.graph
-        self.told: set[NodeId] = set()
+        self.told: set[NodeId] = {_UNTOLD}
 
     def tell(self, node_id: NodeId) -> Reason:
-        reason = self._reason(node_id, "", None)
-        reason.remedies = list(self._remedies(self.graph.nodes[node_id]))
-        return reason
-
-    def _reason(self, node_id: NodeId, link: str, verdict: dict[str, Any] | None) -> Reason:
         node = self.graph.nodes[node_id]
-        reason = Reason(self._describe(node), link, verdict)
-        if node_id in self.told:
-            return reason
-        self.told.add(node_id)
+        root = Reason(self._describe(node), remedies=list(remedies(self.graph, node)))
+        rest: list[_Step] = [(root, node_id)]
+        while rest:
+            reason, about = rest.pop()
+            if about in self.told:
+                continue
+            self.told.add(about)
+            below = list(self._below(self.graph.nodes[about]))
+            reason.reasons = [each for each, _ in below]
+            reason.considered = self._considered(self.graph.nodes[about])
+            rest += reversed(below)
+        return root
+
+    def _below(self, node: Node) -> Iterator[_Step]:
+        """Yield what stands beneath a node."""
         match node:
             case Question():
-                reason.reasons = [self._reason(node.frontier, "frontier", None)] if node.frontier else []
+                if node.frontier:
+                    yield self._step(node.frontier, "frontier")
             case Hypothesis():
-                reason.reasons = list(self._hypothesis(node))
+                yield from self._hypothesis(node)
             case _ if node.alive:
-                reason.reasons = [
-                    self._reason(d.on_id, "rests on" if d.critical else "is helped by", None)
-                    for d in self.graph.depends.of(node_id)
-                    if self.graph.nodes[d.on_id].alive
-                ]
+                for each in self.graph.depends.of(node.id):
+                    if self.graph.nodes[each.on_id].alive:
+                        yield self._step(each.on_id, "rests on" if each.critical else "is helped by")
             case _:
-                reason.reasons = list(self._death(node))
-        if isinstance(node, Evidence):
-            reason.considered = self._considered(node)
-        return reason
+                yield from self._death(node)
 
-    def _hypothesis(self, node: Hypothesis) -> Iterator[Reason]:
+    def _step(self, node_id: NodeId, link: str, verdict: VerdictGiven | None = None) -> _Step:
+        """Return a node as a reason, to be told itself."""
+        said = None if verdict is None else self._verdict(verdict)
+        return Reason(self._describe(self.graph.nodes[node_id]), link, said), node_id
+
+    def _hypothesis(self, node: Hypothesis) -> Iterator[_Step]:
         for weight in self.graph.weighed_by.of(node.id):
             evidence = self.graph.nodes[weight.evidence_id]
             if weight.stance == "supports":
@@ -185,9 +248,9 @@ class _Teller:
             else:
                 link = "spoken against by" if evidence.alive else "no longer spoken against by"
             if node.alive and not evidence.alive:
-                yield Reason(self._describe(evidence), link)
+                yield Reason(self._describe(evidence), link), _UNTOLD
             else:
-                yield self._reason(evidence.id, link, None)
+                yield self._step(evidence.id, link)
         if node.state == "superseded":
             rivals = [
                 h
@@ -195,27 +258,27 @@ class _Teller:
                 if isinstance(h := self.graph.nodes[i], Hypothesis) and h.living
             ]
             for rival in sorted(rivals, key=lambda h: (-h.standing, h.order))[:1]:
-                yield self._reason(rival.id, "gave way to", None)
+                yield self._step(rival.id, "gave way to")
 
-    def _death(self, node: Node) -> Iterator[Reason]:
+    def _death(self, node: Node) -> Iterator[_Step]:
         """Yield what killed a node, or what it is contested over."""
         if isinstance(node, Evidence):
             for attacker, verdict in self.graph.attackers(node.id):
                 state = self.graph.nodes[attacker].state
                 if state == "alive":
                     link = "superseded by" if verdict.relation == "supersedes" else "refuted by"
-                    yield self._reason(attacker, link, self._verdict(verdict))
+                    yield self._step(attacker, link, verdict)
                 elif state == "contested" and node.state == "contested":
-                    yield self._reason(attacker, "in conflict with", self._verdict(verdict))
+                    yield self._step(attacker, "in conflict with", verdict)
             if node.retracted:
                 for source_id, why_, entry in self.register.retractions.get(node.id, []):
-                    yield Reason(self._retraction(node, source_id, why_, entry), "withdrawn by")
+                    yield Reason(self._retraction(node, source_id, why_, entry), "withdrawn by"), _UNTOLD
         for group in justifications(self.graph, node.id).values():
             for on in group:
                 other = self.graph.nodes[on]
                 if not other.alive:
                     link = "rests on what is contested" if other.state == "contested" else "lost"
-                    yield self._reason(on, link, None)
+                    yield self._step(on, link)
 
     def _retraction(self, node: Evidence, source_id: str, reason: str, entry: Entry) -> dict[str, Any]:
         source = self.graph.sources[source_id]
@@ -278,7 +341,7 @@ class _Teller:
             return f"it is newer ({strong.asserted_at} against {weak.asserted_at})"
         return "it was recorded later, between equal sources and dates"
 
-    def _considered(self, node: Evidence) -> list[dict[str, Any]]:
+    def _considered(self, node: Node) -> list[dict[str, Any]]:
         """Return the verdicts on this fact that did not act, and those that were withheld."""
         told = []
         for event in self.graph.considered.of(node.id):
@@ -299,62 +362,6 @@ class _Teller:
             told.append({"id": claim.id, "handle": claim.handle, "text": claim.text, **answer})
         return told
 
-    def _remedies(self, node: Node) -> Iterator[str]:
-        """Yield what would bring a dead node back, or kill a living one."""
-        if node.alive:
-            yield from self._dangers(node)
-        elif isinstance(node, Hypothesis):
-            yield f"new living support for {_name(node)}, or the return of any support it lost"
-        else:
-            yield from self._returns(node)
-
-    def _returns(self, node: Node, seen: frozenset[NodeId] = frozenset()) -> Iterator[str]:
-        """Yield what would bring a dead node back, each remedy down to the facts at the end of it."""
-        if isinstance(node, Evidence):
-            for attacker, _ in self.graph.attackers(node.id):
-                other = self.graph.nodes[attacker]
-                if other.state in {"alive", "contested"}:
-                    yield f"the fall of {_name(other)}: retract it, or record a fact that refutes it"
-            if node.retracted:
-                yield f"a source standing by it again: `falsify retract {_name(node)} --restore`"
-        lost = {
-            on: None
-            for group in justifications(self.graph, node.id).values()
-            for on in group
-            if not self.graph.nodes[on].alive
-        }
-        for on in lost:
-            if on in seen:
-                continue  # a loop: neither of its nodes can bring the other back
-            deeper = next(self._returns(self.graph.nodes[on], seen | {node.id, on}), "")
-            yield f"the return of {_name(self.graph.nodes[on])}" + (f", through {deeper}" if deeper else "")
-        if lost:
-            yield "a new living dependency that suffices on its own"
-
-    def _dangers(self, node: Node) -> Iterator[str]:
-        if isinstance(node, Hypothesis):
-            supports = [w for w in self.graph.weighed_by.of(node.id) if self._supports(w)]
-            names = ", ".join(_name(self.graph.nodes[w.evidence_id]) for w in supports)
-            if supports:
-                together = "the death of" if len(supports) == 1 else "the death of all of"
-                yield f"{together} {names}, while a rival keeps living support"
-            else:
-                yield "nothing yet: it has no support to lose"
-            return
-        if isinstance(node, Evidence):
-            strength = node.strength
-            dated = f" and newer than {strength.asserted_at}" if strength.asserted_at else ""
-            yield f"a contradicting fact from a source trusted more than {strength.trust:g}, or as much{dated}"
-            yield "every source withdrawing it"
-        groups = justifications(self.graph, node.id)
-        living = [g for g in groups.values() if all(self.graph.nodes[on].alive for on in g)]
-        if living:
-            parts = [" or ".join(_name(self.graph.nodes[on]) for on in group) for group in living]
-            yield "the death of " + " together with ".join(f"({p})" if " or " in p else p for p in parts)
-
-    def _supports(self, weight: EvidenceWeighed) -> bool:
-        return weight.stance == "supports" and self.graph.nodes[weight.evidence_id].alive
-
 
 def mermaid(reason: Reason) -> str:
     """Return the tree as a Mermaid flowchart."""
@@ -368,14 +375,13 @@ def mermaid(reason: Reason) -> str:
             lines.append(f'    {names[told["id"]]}["{label}<br/><i>{told["state"]}</i>"]:::{told["state"]}')
         return names[told["id"]]
 
-    def walk(above: Reason) -> None:
-        parent = place(above.node)
-        for child in above.reasons:
-            below = place(child.node)
-            lines.append(f"    {parent} -->|{child.link}| {below}")
-            walk(child)
-
-    walk(reason)
+    rest: list[tuple[str, Reason]] = [("", reason)]
+    while rest:
+        parent, below = rest.pop()
+        name = place(below.node)
+        if parent:
+            lines.append(f"    {parent} -->|{below.link}| {name}")
+        rest += [(name, each) for each in reversed(below.reasons)]
     return "\n".join([*lines, *mermaid_classes()]) + "\n"
 
 
@@ -398,7 +404,3 @@ def _json(entry: Entry) -> dict[str, Any]:
         "recorded_at": entry.recorded_at,
         "actor": entry.actor,
     }
-
-
-def _name(node: Node) -> str:
-    return node.handle or node.id

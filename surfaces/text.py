@@ -1,10 +1,12 @@
 """Answers as text for people: each function turns a JSON-ready value into lines."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import click
 
+from surfaces import branches
+from surfaces.branches import Row, Signs
 from surfaces.terminal import unicode_out
 
 MARKS: dict[str, tuple[str, str, str]] = {
@@ -227,13 +229,15 @@ def _weight(node: dict[str, Any]) -> str:
 
 def obituary(told: dict[str, Any]) -> Iterator[str]:
     """Render a `why` as a tree."""
-    yield from _branch(told, "", "")
-    for remedy, title in ((told.get("remedies"), _remedy_title(told)),):
-        if remedy:
-            yield ""
-            yield click.style(title, bold=True)
-            yield from (f"  {_bullet()} {line}" for line in remedy)
-    considered = list(_considered(told))
+    signs = Signs("│", "├─ ", "└─ ") if unicode_out() else Signs("|", "|- ", "`- ")
+    tree = list(branches.rows(told, signs))
+    for row in tree:
+        yield from _part_head(row) if row.head else _branch(row, signs)
+    if remedies := told.get("remedies"):
+        yield ""
+        yield click.style(_remedy_title(told), bold=True)
+        yield from (f"  {_bullet()} {line}" for line in remedies)
+    considered = [line for row in tree if not row.head for line in _considered(row.told)]
     if considered:
         yield ""
         yield click.style("Also considered when the facts above arrived:", bold=True)
@@ -244,20 +248,33 @@ def _remedy_title(told: dict[str, Any]) -> str:
     return "What would kill it:" if told["state"] == "alive" else "What would bring it back:"
 
 
-def _branch(told: dict[str, Any], first: str, rest: str) -> Iterator[str]:
+def _part_head(row: Row) -> Iterator[str]:
+    yield ""
+    down = click.style(f"  {row.depth:,} steps down", dim=True)
+    yield f"{click.style(f'[{row.part}]', bold=True)} {_mark(row.told['state'])} {_named(row.told)}{down}"
+
+
+def _branch(row: Row, signs: Signs) -> Iterator[str]:
+    told = row.told
     link = f"{click.style(told['link'], bold=True)} " if told.get("link") else ""
-    yield f"{first}{link}{_mark(told['state'])} {_named(told)}{click.style('  ' + _fate(told), dim=True)}"
-    bar, tee, corner = ("│", "├─ ", "└─ ") if unicode_out() else ("|", "|- ", "`- ")
-    reasons = told["reasons"]
-    indent = f"{rest}{bar if reasons else ' '}  "
+    fate = click.style(f"  {'; '.join((_fate(told), *_whereabouts(row)))}", dim=True)
+    yield f"{row.first}{link}{_mark(told['state'])} {_named(told)}{fate}"
+    below = told["reasons"] and row.goes_on is None
     for line in _particulars(told):
-        yield click.style(f"{indent}{line}", dim=True)
-    for index, reason in enumerate(reasons):
-        last = index == len(reasons) - 1
-        yield from _branch(reason, f"{rest}{corner if last else tee}", f"{rest}{'   ' if last else bar + '  '}")
+        yield click.style(f"{row.rest}{signs.bar if below else ' '}  {line}", dim=True)
 
 
-def _fate(told: dict[str, Any]) -> str:
+def _whereabouts(row: Row) -> Iterator[str]:
+    """Yield where the reasons of an entry are, if they do not stand beneath it."""
+    if row.goes_on is not None:
+        yield f"continued at [{row.goes_on}]"
+    elif row.told_in is not None:
+        yield "told above" if row.told_in in {0, row.part} else f"told at [{row.told_in}]"
+    elif "left_out" in row.told:
+        yield f"the rest by `falsify why {row.told['id']}`"
+
+
+def _fate(told: Mapping[str, Any]) -> str:
     changes = told.get("changes", [])
     if not changes:
         return str(told["state"])
@@ -265,7 +282,7 @@ def _fate(told: dict[str, Any]) -> str:
     return ", then ".join([_more(), *steps] if len(changes) > len(steps) else steps)
 
 
-def _particulars(told: dict[str, Any]) -> Iterator[str]:
+def _particulars(told: Mapping[str, Any]) -> Iterator[str]:
     verdict = told.get("verdict")
     if verdict:
         version = f" {verdict['judge_version']}" if verdict["judge_version"] else ""
@@ -289,12 +306,10 @@ def _particulars(told: dict[str, Any]) -> Iterator[str]:
     yield f"recorded by {at['actor']} at {at['recorded_at']}, epoch {at['epoch']}, position {at['position']}"
 
 
-def _considered(told: dict[str, Any]) -> Iterator[str]:
+def _considered(told: Mapping[str, Any]) -> Iterator[str]:
     for other in told.get("considered", ()):
         sure = f" {other['confidence']:.2f}" if "confidence" in other else ""
         yield f"  {_bullet()} {_named(other)}: {other['relation']}{sure} ({other['rationale']})"
-    for reason in told["reasons"]:
-        yield from _considered(reason)
 
 
 def scores(board: dict[str, Any]) -> Iterator[str]:
@@ -488,11 +503,11 @@ def _bullet() -> str:
     return "•" if unicode_out() else "*"
 
 
-def _named(node: dict[str, Any]) -> str:
+def _named(node: Mapping[str, Any]) -> str:
     return f"{click.style(_short(node), bold=True)}  {node['text']}"
 
 
-def _short(node: dict[str, Any]) -> str:
+def _short(node: Mapping[str, Any]) -> str:
     return str(node["handle"] or node["id"][:8])
 
 

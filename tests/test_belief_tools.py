@@ -543,16 +543,70 @@ def test_why_tells_how_it_was_at_an_epoch(free):
     assert free.refused(WHY, node="go", epoch=7) == ("not_found", "not_found")
 
 
-def test_a_chain_too_long_to_be_told_is_refused(free):
-    previous, entries = "red", []
-    for number in range(640):
-        entries.append({"id": f"c{number}", "statement": f"step {number}", "depends_on": [{"on": previous}]})
-        previous = f"c{number}"
-    for start in range(0, len(entries), 16):
-        assert free.act(RECORD, conclusions=entries[start : start + 16])["status"] == "ok"
-    told = free.act(WHY, node=previous)
-    assert told["status"] == "ok" or told["result"]["error"]["reason"] == "too_deep"
-    assert len(told["result"].get("chain", ())) <= 100
+def ingested(world, **parts):
+    world.workspace.ingest(Document("more.yaml", json.dumps({"question": "Which way?", **parts})))
+
+
+def a_chain(steps):
+    """Return conclusions, the first resting on the red sign and each other on the one before it."""
+    on = [{"evidence": "red"}, *({"conclusion": f"c{number}"} for number in range(1, steps))]
+    return [{"id": f"c{n}", "statement": f"so step {n}", "depends_on": [each]} for n, each in enumerate(on, 1)]
+
+
+def test_a_long_chain_is_told_in_parts_each_naming_whom_to_ask_next(free):
+    ingested(free, conclusions=a_chain(640))
+    found, asked = [], {"node": "c640"}
+    while asked:
+        told = free.act(WHY, **asked)
+        (*known, last) = chain = told["result"]["chain"]
+        assert [entry.get("under") for entry in chain] == [None, *range(len(chain) - 1)]
+        assert not any("left_out" in entry for entry in known)
+        found += [entry["handle"] for entry in chain[bool(found) :]]
+        asked = {}
+        if "cut_off" in told["result"]:
+            assert (len(chain), last["left_out"]) == (100, 1)
+            (step,) = told["nextActions"]
+            asked = {"node": last["id"]}
+            assert step == {
+                "tool": WHY, "arguments": {"project_id": "main", **asked}, "why": "its reasons go on: 1 left out here",
+            }  # fmt: skip
+    assert found == [*(f"c{number}" for number in range(640, 0, -1)), "red"]
+    assert "nextActions" not in told
+
+
+def test_a_tree_too_long_to_be_told_is_told_from_its_root_outwards(free):
+    on = [{"conclusion": "c120"}, {"evidence": "blue"}, {"conclusion": "c2"}]
+    both = {"id": "both", "statement": "so both", "depends_on": on}
+    ingested(free, conclusions=[*a_chain(120), both])
+    told = free.act(WHY, node="both", epoch=0)
+    chain = told["result"]["chain"]
+    assert [(e["handle"], e.get("under")) for e in chain[:6]] == [
+        ("both", None), ("c120", 0), ("blue", 0), ("c2", 0), ("c119", 1), ("c118", 4),
+    ]  # fmt: skip
+    # c2 is told of at the end of the chain, which is left out: so it is asked about where it stands.
+    assert [(e["number"], e["handle"], e["left_out"]) for e in chain if "left_out" in e] == [
+        (3, "c2", 1), (99, "c24", 1),
+    ]  # fmt: skip
+    assert [step["arguments"] for step in told["nextActions"]] == [
+        {"project_id": "main", "node": chain[number]["id"], "epoch": 0} for number in (3, 99)
+    ]
+
+
+def test_a_node_with_too_many_reasons_to_be_told_has_the_graph_asked(free):
+    poles = [{"id": f"e{n}", "claim": f"pole {n} is green"} for n in range(120)]
+    wide = {"id": "wide", "statement": "so wide", "depends_on": [{"evidence": pole["id"]} for pole in poles]}
+    ingested(free, evidence=poles, conclusions=[wide])
+    told = free.act(WHY, node="wide")
+    chain = told["result"]["chain"]
+    assert [(e["number"], e["left_out"]) for e in chain if "left_out" in e] == [(0, 21)]
+    assert told["nextActions"] == [
+        {
+            "tool": GRAPH,
+            "arguments": {"project_id": "main", "focus": chain[0]["id"], "depth": 1},
+            "why": "its reasons go on: 21 left out here",
+        }
+    ]
+    assert free.act(GRAPH, **told["nextActions"][0]["arguments"], max_nodes=500)["result"]["total"] == 121
 
 
 # --- the graph and the past -----------------------------------------------------------------------------------

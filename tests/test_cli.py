@@ -173,6 +173,28 @@ def test_why_tells_the_chain_down_to_the_fact_the_judge_and_the_source(falsify, 
     assert falsify("why", "K", "--mermaid")[1].startswith("flowchart TD\n")
 
 
+def test_why_tells_a_chain_of_any_length(falsify, story, tmp_path):
+    steps = range(1, 1001)
+    on = ["evidence: E_qa", *(f"conclusion: c{n}" for n in steps)]
+    lines = [f"  - {{id: c{n}, statement: step {n}, depends_on: [{{{on[n - 1]}}}]}}" for n in steps]
+    file = tmp_path / "chain.yaml"
+    file.write_text("\n".join(["question: Did X know?", "conclusions:", *lines]), encoding="utf-8")
+    falsify("ingest", str(file))
+    falsify("fact", FACT, "--id", "F")
+    code, text, _ = falsify("why", "c1000")
+    assert (code, text.count("lost "), text.count("refuted by "), text.count("continued at [")) == (0, 1000, 1, 62)
+    code, drawn, _ = falsify("why", "c1000", "--mermaid")
+    assert (code, drawn.count("-->|lost|"), drawn.count("-->|refuted by|")) == (0, 1000, 1)
+    answer = told(falsify("why", "c1000", "--json"))
+    assert (answer["cut_off"], [node["handle"] for node in asked(falsify, answer)]) == (True, ["c875"])
+    assert told(falsify("why", "c100", "--json")).get("cut_off") is None
+
+
+def asked(falsify, answer):
+    """Return the nodes that an answer says to ask about next."""
+    return [told(falsify("show", node_id, "--json")) for node_id in answer["ask_next"]]
+
+
 def test_a_living_node_says_what_would_kill_it(falsify, story):
     assert told(falsify("why", "K", "--json"))["remedies"] == ["the death of E_qa"]
 

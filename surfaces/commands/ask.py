@@ -81,6 +81,9 @@ def why(session: Session, node: str, drawn: bool, valid_at: str, **when: Any) ->
 
     For a dead node: the chain from the fact that started it, through verdict and judge and each justification that was
     lost, and what would bring it back. For a living one: what it rests on and what would kill it.
+
+    A tree of many steps goes on at the margin, in numbered parts. JSON nests 125 steps; where there are more it is
+    cut_off, and ask_next has the ids to ask about.
     """
     from projections.obituary import mermaid
     from surfaces.text import obituary
@@ -92,7 +95,8 @@ def why(session: Session, node: str, drawn: bool, valid_at: str, **when: Any) ->
     if drawn:
         click.echo(mermaid(reason), nl=False)
     else:
-        session.show(reason.as_json(), obituary)
+        # Lines have room for a tree of any depth; JSON has not.
+        session.show(reason.as_json() if session.as_json else reason.as_json(deepest=None), obituary)
 
 
 @click.command()

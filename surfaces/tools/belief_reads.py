@@ -1,13 +1,13 @@
 """The reading tools about beliefs: they ask the projections over a prefix of the log, page, and fence."""
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
 from falsify.belief.graph import NANO, BeliefGraph, Hypothesis, Node, Question
 from falsify.belief.text import clean
-from falsify.errors import InvalidInputError, RefusedError
+from falsify.errors import InvalidInputError
 from falsify.events import NodeId
 from projections import obituary
 from projections.beliefs import digest, edges
@@ -44,6 +44,7 @@ PAGE: Final = 100
 DEPTH: Final = 2
 MOST_ENTRIES: Final = 100
 MOST_CONSIDERED: Final = 10
+MOST_ASKED_ON: Final = 3
 MOST_CHANGES: Final = 10
 
 
@@ -96,40 +97,86 @@ def _doubts(
 
 
 def why(workbench: Workbench, given: Why, caller: str, fence: Fence) -> Envelope:
-    """Answer why a node is in the state it is in: the tree as a list, each entry after the one it stands under."""
+    """Answer why a node is in the state it is in: the tree as a list, each entry after the one it stands under.
+
+    A tree that is too long for that is told from its root outwards, the nearest entries first. An entry says then how
+    many of its reasons are `left_out`, and the next actions ask on.
+    """
     sight = workbench.sight(caller)
     register = replayed(workbench.log, workbench.stream, REGISTER, _cutoff(given))
     node = find(register.graph, given.node)
-    try:
-        reason = obituary.why(register, node.id)
-    except RecursionError:
-        raise RefusedError(
-            f"what {node.id} rests on is too long a chain to be told",
-            hint="walk it with falsify.belief.graph: `focus` and `depth`",
-            reason="too_deep",
-        ) from None
-    entries = list(islice(_walk(reason), MOST_ENTRIES + 1))
+    reason = obituary.why(register, node.id)
+    entries = list(islice(_as_read(reason), MOST_ENTRIES + 1))
+    left_out: dict[int, int] = {}
+    if len(entries) > MOST_ENTRIES:
+        entries = list(islice(_nearest(reason), MOST_ENTRIES))
+        left_out = _left_out(reason, entries)
     told: dict[str, Any] = {
         "node": name_row(name(register.graph, node.id), fence),
         "state": node.state,
         "epoch": register.graph.epoch,
-        "chain": [_entry(number, under, each, fence) for number, (under, each) in enumerate(entries[:MOST_ENTRIES])],
+        "chain": [
+            _entry(number, under, each, fence) | ({"left_out": left_out[number]} if number in left_out else {})
+            for number, (under, each) in enumerate(entries)
+        ],
         "remedies": lines(reason.remedies[:MOST_ENTRIES], fence),
     }
-    if len(entries) > MOST_ENTRIES:
+    if left_out:
         told["cut_off"] = True
-    return answer(sight, told, fence)
+    return answer(sight, told, fence, next_actions=tuple(_ask_on(sight, given, entries, left_out)))
 
 
-def _walk(root: Reason) -> Iterator[tuple[int | None, Reason]]:
-    """Yield the tree in the order in which it is read, each entry with the number of the one it stands under."""
-    rest: list[tuple[int | None, Reason]] = [(None, root)]
+_Entry = tuple[int | None, Reason]
+"""A reason, with the number of the entry that it stands under."""
+
+
+def _as_read(root: Reason) -> Iterator[_Entry]:
+    """Yield the tree in the order in which it is read."""
+    rest: list[_Entry] = [(None, root)]
     number = 0
     while rest:
         under, reason = rest.pop()
         yield under, reason
         rest += [(number, below) for below in reversed(reason.reasons)]
         number += 1
+
+
+def _nearest(root: Reason) -> Iterator[_Entry]:
+    """Yield the tree step by step away from its root."""
+    rest: deque[_Entry] = deque([(None, root)])
+    number = 0
+    while rest:
+        under, reason = rest.popleft()
+        yield under, reason
+        rest += [(number, below) for below in reason.reasons]
+        number += 1
+
+
+def _left_out(root: Reason, entries: Sequence[_Entry]) -> dict[int, int]:
+    """Return by the number of an entry how many of its reasons are not among the entries.
+
+    A belief is told once: one that is listed without its reasons may have them where it is met first, which is not.
+    """
+    listed = Counter(under for under, _ in entries)
+    told = {each.node["id"] for _, each in entries if each.reasons}
+    elsewhere = {each.node["id"]: len(each.reasons) for each in root.walk() if each.reasons}
+    missing = {
+        number: len(each.reasons) - listed[number] if each.node["id"] in told else elsewhere.get(each.node["id"], 0)
+        for number, (_, each) in enumerate(entries)
+    }
+    return {number: count for number, count in missing.items() if count > 0}
+
+
+def _ask_on(sight: Sight, given: Why, entries: Sequence[_Entry], left_out: Mapping[int, int]) -> Iterator[NextAction]:
+    """Yield the calls that tell what was left out, the nearest first."""
+    points = {"epoch": given.epoch, "as_of": given.as_of}
+    at = {name: point for name, point in points.items() if sent(point, None) is not None}
+    for number in islice(left_out, MOST_ASKED_ON):
+        node_id, reasons = entries[number][1].node["id"], f"its reasons go on: {left_out[number]} left out here"
+        if number:
+            yield suggestions.read(sight.project, "falsify.belief.why", reasons, node=node_id, **at)
+        else:  # to ask for it again would tell the same
+            yield suggestions.read(sight.project, "falsify.belief.graph", reasons, focus=node_id, depth=1, **at)
 
 
 def _entry(number: int, under: int | None, reason: Reason, fence: Fence) -> dict[str, Any]:
