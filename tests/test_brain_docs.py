@@ -18,16 +18,19 @@ from falsify.brain import answering, citations, comparison, front_matter, guard,
 from falsify.brain import contradictions as contradicting
 from falsify.brain import page as pages
 from falsify.brain import ratings as rated
-from falsify.brain.events import BrainEvent, Sealed
+from falsify.brain.events import BrainEvent, PageRecorded, Sealed
+from falsify.brain.library import Library, evolve
 from falsify.brain.likeness import NEAR, SAME, SHINGLE
 from falsify.brain.operations import OPERATIONS
 from falsify.brain.org import AREAS
 from falsify.brain.page import RELATIONS, Lifecycle, Trust, read_page
 from falsify.brain.response_schema import MOST_PROPERTIES, MOST_VALUES
 from falsify.brain.scope import SENSITIVITIES, area_of
+from falsify.errors import RefusedError
 from projections import packs
 from projections.search import chunks, fusion, pipeline
 from surfaces.commands.brain import brain as brain_commands
+from surfaces.pages import obsidian
 from surfaces.settings import Settings
 from surfaces.tools import brain_ask, brain_packs, brain_reads, brain_search, page_parts
 from surfaces.tools.brain_catalogue import _CODES, BRAIN_CATALOGUE, call_brain
@@ -120,9 +123,20 @@ def test_the_limits_of_a_page_are_those_of_the_code():
     ]  # fmt: skip
 
 
-def test_how_many_pages_may_go_without_a_question_is_that_of_the_code():
-    assert f"more than {comparison.FEW} pages" in words("## Import and export")
-    assert "`many_removals`" in words("## Import and export")
+def test_how_a_removal_of_too_many_pages_is_refused_is_that_of_the_code():
+    gone = Library()
+    evolve(gone, PageRecorded(rel_path="memory/a.md", text="a", known_at="", author="", commit="", message=""), 1, 1)
+    with pytest.raises(RefusedError) as refused:
+        comparison.compare(gone, [], now="", had=comparison.imported(gone))
+    told = f"(`{refused.value.reason}`, exit code {refused.value.exit_code})"
+    assert f"more than half of the pages that were imported would go, be they few, the import is refused {told}" in (
+        words("## Import and export")
+    )
+
+
+def test_where_a_vault_says_what_its_templates_are_is_as_in_the_code():
+    rows = table("### What is refused and what is left out", "file in `.obsidian`")
+    assert [coded(row[0]) + coded(row[1]) for row in rows] == [(file, key) for file, key, _ in obsidian.PLACES]
 
 
 def test_the_areas_and_what_belongs_to_them_are_those_of_the_code():

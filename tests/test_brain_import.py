@@ -1,11 +1,13 @@
 """Importing pages: from a folder, from its git history, again and again; and exporting them."""
 
+import errno
 import json
 import os
 import shutil
 import subprocess
 from datetime import datetime
 from pathlib import Path
+from unicodedata import normalize
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +17,7 @@ import cli
 from falsify.brain.events import PageMoved, PageRecorded, PageRemoved
 from falsify.brain.importing import Moved, Origin, Removed, Written, batches, decide
 from falsify.brain.library import Library, as_of, current, evolve
+from falsify.brain.org import EMPTY
 from falsify.clock import SteppingClock
 from falsify.errors import ForbiddenError, InvalidInputError, NotFoundError, RefusedError, UnavailableError
 from projections.pages import past
@@ -26,6 +29,14 @@ from surfaces.workspace import Workspace
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
 MONDAY, TUESDAY, WEDNESDAY, THURSDAY = (f"2024-01-0{day}T12:00:00Z" for day in (1, 2, 3, 4))
+
+
+ORG = """owner: ada
+departments:
+  - {slug: sales, name: Sales}
+people:
+  - {slug: ada, name: Ada, departments: [sales]}
+"""
 
 
 def seconds(moment):
@@ -128,6 +139,7 @@ def test_a_vault_is_imported_below_memory_as_it_is(work):
         "files": 3,
         "history": False,
         "shallow": False,
+        "history_unread": "",
         "recorded": 3,
         "moved": 0,
         "removed": 0,
@@ -139,6 +151,8 @@ def test_a_vault_is_imported_below_memory_as_it_is(work):
         "cycles": [],
         "twins": [],
         "personal": 2,
+        "templates": [],
+        "beside": 0,
         "passed_over": 1,
         "org": None,
     }
@@ -204,16 +218,70 @@ def test_what_was_written_here_meanwhile_is_neither_undone_nor_removed(work):
     assert work.pages() == {"a.md": "a, edited"}
 
 
-def test_a_folder_without_most_of_the_pages_is_refused_but_by_force(work):
-    for number in range(8):
+@pytest.mark.parametrize(("pages", "kept"), [(1, 0), (2, 0), (3, 1), (5, 0), (5, 2), (6, 2), (8, 1), (8, 3)])
+def test_a_folder_without_most_of_the_pages_is_refused_but_by_force(work, pages, kept):
+    for number in range(pages):
         work.write(f"{number}.md", str(number))
     work.load()
-    for number in range(1, 8):
+    for number in range(kept, pages):
         (work.folder / f"{number}.md").unlink()
-    with pytest.raises(RefusedError, match="7 of 8 pages"):
+    work.write("org.yaml", ORG)
+    before = work.events()
+    for dry_run in (True, False):
+        with pytest.raises(RefusedError, match=f"^{pages - kept} of {pages} imported pages (is|are) not in") as refused:
+            work.load(dry_run=dry_run)
+        assert (refused.value.reason, refused.value.details) == (
+            "many_removals", {"removed": pages - kept, "pages": pages},
+        )  # fmt: skip
+        assert "--prune" in refused.value.hint
+    assert (work.events(), work.brain.library.org) == (before, EMPTY)
+    assert work.counts(prune=True) == (0, 0, pages - kept)
+
+
+@pytest.mark.parametrize(("pages", "kept"), [(2, 1), (3, 2), (4, 2), (10, 5)])
+def test_a_folder_that_has_half_of_the_pages_is_imported(work, pages, kept):
+    for number in range(pages):
+        work.write(f"{number}.md", str(number))
+    work.load()
+    for number in range(kept, pages):
+        (work.folder / f"{number}.md").unlink()
+    assert work.counts() == (0, 0, pages - kept)
+
+
+def test_a_refusal_names_some_of_the_pages_that_would_be_removed(work):
+    for name in "abcde":
+        work.write(f"{name}.md", name)
+    work.load()
+    for name in "abcde":
+        (work.folder / f"{name}.md").unlink()
+    with pytest.raises(RefusedError) as refused:
         work.load()
-    assert len(work.pages()) == 8
-    assert work.counts(prune=True) == (0, 0, 7)
+    assert refused.value.message == (
+        "5 of 5 imported pages are not in this folder, and would be removed: "
+        "memory/a.md, memory/b.md, memory/c.md and 2 more"
+    )
+
+
+def test_pages_that_were_written_here_do_not_hide_that_all_others_are_missing(work):
+    work.write("a.md", "a")
+    work.load()
+    for name in "bcd":
+        work.written_here(f"memory/{name}.md", name)
+    (work.folder / "a.md").unlink()
+    before = work.events()
+    with pytest.raises(RefusedError, match="1 of 1 imported pages"):
+        work.load()
+    assert work.events() == before
+
+
+def test_pages_of_which_nothing_can_be_read_do_not_count_as_missing(work):
+    for name in "abc":
+        work.write(f"{name}.md", name)
+    work.load()
+    for name in "abc":
+        work.write(f"{name}.md", b"\xff")
+    told = work.load()
+    assert (len(told["faults"]), told["removed"], len(work.pages())) == (3, 0, 3)
 
 
 def test_only_the_owner_imports_and_exports(work):
@@ -224,10 +292,55 @@ def test_only_the_owner_imports_and_exports(work):
 
 def test_what_is_no_folder_is_refused(work):
     work.write("a.md", "a")
-    with pytest.raises(NotFoundError):
-        import_folder(work.brain, work.folder / "nowhere", caller="owner")
+    (work.folder / "loop").symlink_to("loop")
+    for nowhere in ("nowhere", "a.md/nowhere", "x" * 300, "loop"):
+        with pytest.raises(NotFoundError, match="there is no folder"):
+            import_folder(work.brain, work.folder / nowhere, caller="owner")
     with pytest.raises(InvalidInputError):
         import_folder(work.brain, work.folder / "a.md", caller="owner")
+
+
+@pytest.mark.parametrize("closed", ["the folder itself", "what is in it"])
+def test_a_folder_that_may_not_be_read_is_not_taken_for_an_empty_one(work, monkeypatch, closed):
+    work.write("a.md", "a")
+    work.load()
+
+    def denied(path, *args, **more):
+        if Path(path) == work.folder / ("." if closed == "what is in it" else ""):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return real(path, *args, **more)
+
+    asked = "stat" if closed == "what is in it" else "scandir"
+    real = getattr(os, asked)
+    before = work.events()
+    monkeypatch.setattr(os, asked, denied)
+    with pytest.raises(UnavailableError, match="cannot be read: Permission denied"):
+        work.load(prune=True)
+    assert work.events() == before
+
+
+def test_a_folder_that_goes_away_while_it_is_read_keeps_its_pages(work, monkeypatch):
+    work.write("a.md", "a")
+    work.load()
+
+    def gone(path):
+        asked.append(path)
+        if len(asked) > 2:  # it was there when it was looked for
+            raise OSError(errno.EIO, "Input/output error", str(path))
+        return real(path)
+
+    asked, real = [], os.scandir
+    monkeypatch.setattr(os, "scandir", gone)  # which os.walk lists a folder by
+    told = work.load(prune=True)
+    assert ([fault["path"] for fault in told["faults"]], told["removed"]) == (["memory"], 0)
+
+
+def test_markdown_beside_a_memory_is_counted(work):
+    work.write("memory/a.md", "a")
+    for beside in ("b.md", "notes/c.md", "notes/d.txt", ".hidden/e.md", "personal/f.md"):
+        work.write(beside, "x")
+    told = work.load()
+    assert (told["files"], told["beside"], told["personal"], told["passed_over"]) == (1, 2, 0, 0)
 
 
 def test_pages_that_differ_only_in_case_are_reported(work):
@@ -240,8 +353,7 @@ def test_pages_that_differ_only_in_case_are_reported(work):
 
 
 def test_the_org_map_is_accepted_once_and_is_no_page(work):
-    work.write("org.yaml", "owner: ada\ndepartments:\n  - {slug: sales, name: Sales}\n"
-               "people:\n  - {slug: ada, name: Ada, departments: [sales]}\n")  # fmt: skip
+    work.write("org.yaml", ORG)
     work.write("sales/a.md", "a")
     first, second = work.load(), work.load()
     assert [told["org"]["accepted"] for told in (first, second)] == [True, False]
@@ -255,6 +367,151 @@ def test_an_org_map_that_is_wrong_is_reported_and_the_pages_are_imported(work):
     told = work.load()
     assert (told["ok"], "error" in told["org"]) == (False, True)
     assert work.pages() == {"a.md": "a"}
+
+
+# --- templates ------------------------------------------------------------------------------------------------
+
+TEMPLATE = "---\ntitle: {{title}}\ndate: <% tp.date.now() %>\n---\n"
+CORE, DAILY = ".obsidian/templates.json", ".obsidian/daily-notes.json"
+TEMPLATER = ".obsidian/plugins/templater-obsidian/data.json"
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({CORE: {"folder": "Templates"}}, "Templates"),
+        ({CORE: {"folder": "Meta/My templates", "dateFormat": "YYYY"}}, "Meta/My templates"),
+        ({CORE: {"folder": "/templates/"}}, "Templates"),
+        ({CORE: {"folder": "Mod\u00e8les"}}, "Mode\u0300les"),
+        ({TEMPLATER: {"templates_folder": "Templates", "command_timeout": 5}}, "Templates"),
+        ({CORE: {"folder": ""}, TEMPLATER: {"templates_folder": "./Templates"}}, "Templates"),
+        ({DAILY: {"template": "Templates/Daily.md"}, CORE: {"folder": "Templates/more"}}, "Templates"),
+        ({DAILY: {"template": "Templates/Daily"}, CORE: {"folder": "Templates/more"}}, "Templates"),
+    ],
+)
+def test_what_lies_in_the_template_folder_of_a_vault_is_no_page_and_is_named_as_passed_over(work, settings, told):
+    for file, content in settings.items():
+        work.write(file, json.dumps(content))
+    work.write("a.md", "a")
+    for name in ("Daily.md", "more/Meeting.md"):
+        work.write(f"{told}/{name}", TEMPLATE)
+    work.write(f"{told}/more/picture.png", "x")
+    found = work.load()
+    assert (found["ok"], found["files"], found["recorded"], found["faults"]) == (True, 1, 1, [])
+    folder = normalize("NFC", told)
+    assert (found["templates"], found["passed_over"]) == (
+        [f"memory/{folder}/Daily.md", f"memory/{folder}/more/Meeting.md"], 1,
+    )  # fmt: skip
+    assert work.counts() == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(
+            '{"folder": ""}',
+            '{"folder": "/"}',
+            '{"folder": "."}',
+            '{"folder": null}',
+            '{"folder": 7}',
+            "{}",
+            "[]",
+            "null",
+        ),
+        *('{"folder": "../vault"}', '{"folder": "Templates/../"}', '{"folder": "Temp"}', '{"folder": "a/Templates"}'),
+        *('{"folder": ', "", b"\xff", "[" * 100_000),
+    ],
+)
+def test_settings_that_name_no_folder_of_the_vault_pass_nothing_over(work, content):
+    work.write(CORE, content)
+    work.write("a.md", "a")
+    work.write("Templates/Daily.md", TEMPLATE)
+    found = work.load()
+    assert (found["ok"], found["templates"], found["recorded"]) == (False, [], 1)
+    assert [fault["path"] for fault in found["faults"]] == ["memory/Templates/Daily.md"]
+
+
+def test_a_template_elsewhere_is_a_page_that_cannot_be_read(work):
+    work.write(CORE, '{"folder": "Templates"}')
+    for path in ("Templates.md", "Templates 2/a.md", "sub/Templates/a.md"):
+        work.write(path, TEMPLATE)
+    found = work.load()
+    assert (found["ok"], found["templates"], len(found["faults"])) == (False, [], 3)
+
+
+@pytest.mark.parametrize(
+    ("vault", "path", "told"),
+    [
+        ("", "memory/Templates/a.md", "memory/Templates/a.md"),
+        ("memory/", "memory/Templates/a.md", "memory/Templates/a.md"),
+        ("inner/", "inner/Templates/a.md", "memory/inner/Templates/a.md"),
+        ("../", "Templates/a.md", "memory/Templates/a.md"),
+    ],
+)
+def test_the_vault_may_be_the_folder_or_lie_above_or_within_it(work, vault, path, told):
+    folder = {"": "memory/Templates", "../": "vault/Templates"}.get(vault, "Templates")
+    work.write(f"{vault}{CORE}", json.dumps({"folder": folder}))
+    work.write(path, TEMPLATE)
+    found = work.load()
+    assert (found["ok"], found["templates"]) == (True, [told])
+
+
+def test_a_template_folder_that_is_imported_itself_has_pages(work):
+    work.write(f"../{CORE}", '{"folder": "vault"}')
+    work.write("a.md", "a")
+    assert work.counts() == (1, 0, 0)
+
+
+def test_a_name_with_a_line_end_is_told_in_one_line(work, falsify):
+    try:
+        work.write("a\nnot recorded: b.md", "x")
+        work.write("Templates/c\nd.md", "x")
+    except OSError:
+        pytest.skip("here a name has no line end")
+    work.write(CORE, '{"folder": "Templates"}')
+    assert falsify("import", work.folder, "--no-index")[1].splitlines()[1:] == [
+        "not recorded: a\\x0anot recorded: b.md:1: this path cannot be that of a page",
+        "  rename the file: a path is made of names and /, without .., backslashes and control characters",
+        "passed over: 1 template (memory/Templates/c\\x0ad.md)",
+    ]
+
+
+def test_of_templates_nothing_is_reported_that_would_be_wrong_with_a_page(work):
+    outside = work.root / "outside"
+    outside.mkdir()
+    work.write(CORE, '{"folder": "Templates"}')
+    work.write("a.md", "a")
+    work.write("Templates/bytes.md", b"\xff")
+    (work.folder / "Templates/link.md").symlink_to(outside / "nothing.md")
+    (work.folder / "Templates/shared").symlink_to(outside)
+    work.write("Templates/personal/diary.md", "x")
+    found = work.load()
+    assert (found["ok"], found["recorded"], found["personal"], found["templates"]) == (
+        True, 1, 1, ["memory/Templates/bytes.md", "memory/Templates/link.md", "memory/Templates/shared"],
+    )  # fmt: skip
+
+
+def test_pages_that_were_recorded_before_their_folder_was_one_of_templates_are_removed(work):
+    for path in ("a.md", "b.md", "Templates/c.md"):
+        work.write(path, path)
+    work.load()
+    work.write(CORE, '{"folder": "Templates"}')
+    assert work.counts() == (0, 0, 1)
+    assert work.pages() == {"a.md": "a.md", "b.md": "b.md"}
+
+
+@needs_git
+def test_templates_are_no_pages_of_the_history_either(repository):
+    repository.write(CORE, '{"folder": "Templates"}')
+    repository.write("a.md", "# A\n\nIt says so.\n")
+    repository.write("Templates/Daily.md", TEMPLATE)
+    repository.write("Templates/Plain.md", "# Plain\n\nIt says so too.\n")
+    repository.commit("All")
+    repository.git("mv", "Templates/Plain.md", "plain.md")
+    repository.commit("Out of the templates", TUESDAY)
+    found = repository.load()
+    assert (found["ok"], found["recorded"], found["moved"], found["removed"]) == (True, 2, 0, 0)
+    assert (found["faults_in_history"], found["templates"]) == ([], ["memory/Templates/Daily.md"])
 
 
 # --- a history -------------------------------------------------------------------------------------------------
@@ -434,13 +691,72 @@ def test_links_to_files_and_moves_to_where_no_page_is_are_removals(repository):
 
 
 @needs_git
+def test_a_repository_that_is_not_the_one_of_the_pages_is_refused_and_nothing_of_it_is_written(repository):
+    for number in range(4):
+        repository.write(f"{number}.md", str(number))
+    repository.commit("Ours")
+    repository.load()
+    before = repository.events()
+    repository.folder = repository.root / "other"
+    repository.folder.mkdir()
+    repository.git("init", "-q")
+    repository.write("org.yaml", ORG)
+    for number in range(40):
+        repository.write(f"other {number}.md", f"other {number}")
+    repository.commit("Theirs")
+    with pytest.raises(RefusedError, match="4 of 4 imported pages"):
+        repository.load()
+    assert (repository.events(), repository.brain.library.org) == (before, EMPTY)
+
+
+@needs_git
+def test_what_a_commit_removes_is_removed_without_a_question(repository):
+    for name in "abc":
+        repository.write(f"{name}.md", name)
+    repository.commit("All")
+    repository.load()
+    for name in "bc":
+        (repository.folder / f"{name}.md").unlink()
+    repository.commit("Fewer", TUESDAY)
+    assert repository.counts() == (0, 0, 2)
+
+
+@needs_git
+def test_an_emptied_work_tree_is_refused_although_a_commit_moved_or_removed_some_of_the_pages(repository):
+    for name in "abc":
+        repository.write(f"{name}.md", f"# {name}\n\nIt says so.\n")
+    repository.commit("All")
+    repository.load()
+    (repository.folder / "sub").mkdir()
+    repository.git("mv", "a.md", "sub/a.md")
+    repository.git("rm", "-q", "b.md")
+    repository.commit("Moved", TUESDAY)
+    for left in ("sub/a.md", "c.md"):
+        (repository.folder / left).unlink()
+    before = repository.events()
+    with pytest.raises(RefusedError, match="2 of 2 imported pages"):
+        repository.load()
+    assert repository.events() == before
+
+
+@needs_git
+def test_what_was_only_ever_in_the_history_is_not_missed_in_the_folder(repository):
+    for name in "abc":
+        repository.write(f"{name}.md", name)
+    repository.commit("All")
+    for name in "ab":
+        (repository.folder / f"{name}.md").unlink()
+    assert repository.counts() == (3, 0, 2)
+
+
+@needs_git
 def test_names_with_quotes_spaces_accents_and_line_ends_are_read_as_they_are(repository):
     for name in ('say "hi".md', " spaced .md", "caf\u00e9.md", "cafe\u0301 two.md", "line\nend.md"):
         repository.write(name, name)
     repository.commit('Odd "names"\n', MONDAY, by='Ada "the" first')
     told = repository.load()
     assert sorted(repository.pages()) == [" spaced .md", "caf\u00e9 two.md", "caf\u00e9.md", 'say "hi".md']
-    assert [fault["message"] for fault in told["faults"]] == ["line\nend.md:1: this path cannot be that of a page"]
+    assert [fault["message"] for fault in told["faults"]] == ["line\\x0aend.md:1: this path cannot be that of a page"]
     assert repository.counts() == (0, 0, 0)
 
 
@@ -449,6 +765,45 @@ def test_a_repository_without_commits_is_a_folder(repository):
     repository.write("a.md", "a")
     told = repository.load()
     assert (told["history"], told["recorded"]) == (False, 1)
+
+
+@needs_git
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        (".git/config", "[broken", "bad config"),
+        (".git", "gitdir: /nowhere/at/all", "not a git repository: /nowhere/at/all"),
+    ],
+)
+def test_a_history_that_git_refuses_to_tell_is_said_to_be_missing(repository, file, content, said):
+    repository.write("a.md", "a")
+    repository.commit("Ours")
+    if file == ".git":
+        shutil.rmtree(repository.folder / file)
+    (repository.folder / file).write_text(content, encoding="utf-8")
+    told = repository.load()
+    assert (told["ok"], told["history"], told["recorded"]) == (True, False, 1)
+    assert said in told["history_unread"]
+    assert repository.load(history=False)["history_unread"] == ""
+
+
+@needs_git
+def test_a_history_is_said_to_be_missing_where_git_is_not_installed(repository, monkeypatch):
+    repository.write("a.md", "a")
+    repository.commit("Ours")
+    monkeypatch.setenv("PATH", str(repository.root))
+    assert repository.load()["history_unread"] == "git is not installed"
+
+
+@needs_git
+def test_nothing_is_said_of_a_history_where_there_is_none(repository):
+    repository.write("a.md", "a")
+    assert repository.load()["history_unread"] == ""
+    repository.commit("Ours")
+    repository.write("ignored/b.md", "b")
+    repository.write(".gitignore", "ignored/\n")
+    repository.folder /= "ignored"
+    assert repository.load(prune=True)["history_unread"] == ""
 
 
 @needs_git
@@ -557,8 +912,8 @@ def test_after_an_import_the_brain_has_what_the_folder_has_and_a_second_one_reco
         elif act == "commit":
             work.commit("A commit", first)
         elif act == "load":
-            work.load()
-    work.load()
+            work.load(prune=True)  # else a folder that lost most of its pages would be refused
+    work.load(prune=True)
     there = {p.relative_to(work.folder).as_posix(): p.read_text("utf-8") for p in work.folder.rglob("*.md")}
     assert work.pages() == there
     assert work.counts() == (0, 0, 0)
@@ -625,8 +980,7 @@ def test_an_export_as_of_a_date_has_the_pages_of_that_date(work, tmp_path):
 
 
 def test_an_export_has_the_org_map_which_is_known_when_it_comes_back(work, tmp_path):
-    work.write("org.yaml", "owner: ada\ndepartments:\n  - {slug: sales, name: Sales}\n"
-               "people:\n  - {slug: ada, name: Ada, departments: [sales]}\n")  # fmt: skip
+    work.write("org.yaml", ORG)
     work.write("a.md", "a")
     work.load()
     assert export_folder(work.brain, tmp_path / "out", caller="owner")["org"] is True
@@ -647,6 +1001,13 @@ def test_a_folder_that_is_not_empty_is_written_to_only_by_force(work, tmp_path):
     export_folder(work.brain, out, caller="owner", force=True)
     assert [p.name for p in (out / "memory").iterdir()] == ["a.md"]
     assert (out / "memory" / "a.md").read_text("utf-8") == "a"
+
+
+def test_a_folder_that_cannot_be_made_is_not_written_to(work):
+    work.write("a.md", "a")
+    for nowhere, error in (("x" * 300, UnavailableError), ("a.md", InvalidInputError), ("a.md/b", UnavailableError)):
+        with pytest.raises(error):
+            export_folder(work.brain, work.folder / nowhere, caller="owner")
 
 
 def test_an_export_does_not_write_through_links_out_of_its_folder(work, tmp_path):
@@ -696,6 +1057,17 @@ def test_an_import_indexes_the_pages_for_search_unless_it_is_told_not_to(work, f
     assert index.exists()
 
 
+def test_a_page_whose_name_ends_in_upper_case_is_found_as_any_other(work, capfd):
+    work.write("ZEBRA.MD", "Stripes are black.")
+    folder = str(work.root / "work")
+    assert cli.run(["-w", folder, "brain", "import", str(work.folder)]) == 0
+    capfd.readouterr()
+    assert cli.run(["-w", folder, "call", "search_company_context", '{"query": "black stripes"}']) == 0
+    assert [each["rel_path"] for each in json.loads(capfd.readouterr().out)["results"]] == ["memory/ZEBRA.MD"]
+    assert cli.run(["-w", folder, "brain", "list"]) == 0
+    assert capfd.readouterr().out == "memory/ZEBRA.MD  2024-01-01  page  ZEBRA\n"
+
+
 def test_what_was_imported_stands_where_it_cannot_be_indexed(work, capfd):
     (work.root / "work" / ".falsify" / "search.sqlite").mkdir()
     work.write("a.md", "# A\n")
@@ -704,6 +1076,68 @@ def test_what_was_imported_stands_where_it_cannot_be_indexed(work, capfd):
     assert (code, out.split(": ")[1], err.split(":")[0]) == (
         0, "1 recorded, 0 moved, 0 removed (1 file)\n", "not indexed for search",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("templates", "said"),
+    [
+        (1, "1 template (memory/Templates/0.md)"),
+        (5, "5 templates (memory/Templates/0.md, memory/Templates/1.md, memory/Templates/2.md and 2 more)"),
+    ],
+)
+def test_templates_are_counted_and_named_and_the_import_succeeds(work, falsify, templates, said):
+    work.write(CORE, '{"folder": "Templates"}')
+    work.write("a.md", "a")
+    for number in range(templates):
+        work.write(f"Templates/{number}.md", TEMPLATE)
+    for count in (1, 0):
+        assert falsify("import", work.folder, "--no-index") == (
+            0, f"{work.folder}: {count} recorded, 0 moved, 0 removed (1 file)\npassed over: {said}\n",
+        )  # fmt: skip
+    work.write("b.md", TEMPLATE)
+    assert falsify("import", work.folder, "--no-index")[0] == InvalidInputError.exit_code
+
+
+def test_an_empty_folder_says_so_in_an_empty_brain_and_is_refused_in_one_with_pages(work, falsify):
+    said = f"{work.folder} has no pages: a page is a file whose name ends with .md\n"
+    for _ in range(2):
+        assert falsify("import", work.folder) == (0, said)
+    dry = falsify("import", work.folder, "--dry-run")
+    assert dry == (0, f"Dry run: nothing was appended. This would follow:\n{said}")
+    code, out = falsify("import", work.folder, "--json")
+    assert (code, json.loads(out)["files"]) == (0, 0)
+    work.write("a.md", "a")
+    falsify("import", work.folder, "--no-index")
+    (work.folder / "a.md").unlink()
+    assert falsify("import", work.folder) == (RefusedError.exit_code, "")
+    code, out = falsify("import", work.folder, "--json")
+    assert (code, json.loads(out)) == (
+        RefusedError.exit_code,
+        {
+            "ok": False,
+            "status": "refused",
+            "error": {
+                "message": "1 of 1 imported pages is not in this folder, and would be removed: memory/a.md",
+                "hint": "is it the right folder? If they are to go, import with --prune",
+                "exit_code": RefusedError.exit_code,
+            },
+        },
+    )
+    assert falsify("list")[1].startswith("memory/a.md")
+    assert falsify("import", work.folder, "--prune")[1] == f"{work.folder}: 0 recorded, 0 moved, 1 removed (0 files)\n"
+
+
+@needs_git
+def test_what_was_not_read_is_told_in_words(work, falsify):
+    work.write("memory/a.md", "a")
+    for beside in ("b.md", "c.md"):
+        work.write(beside, "x")
+    (work.folder / ".git").write_text("gitdir: /nowhere", encoding="utf-8")
+    assert falsify("import", work.folder, "--no-index")[1].splitlines() == [
+        f"{work.folder}: 1 recorded, 0 moved, 0 removed (1 file)",
+        "neither the history nor .gitignore was read: git rev-parse failed: fatal: not a git repository: /nowhere",
+        "passed over: 2 beside memory/",
+    ]
 
 
 @pytest.mark.parametrize(("files", "said"), [(1, "1 that is no markdown"), (2, "2 that are no markdown")])

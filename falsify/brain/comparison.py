@@ -10,8 +10,8 @@ from falsify.brain.page import read_page
 from falsify.brain.page_text import decode
 from falsify.errors import InvalidInputError, RefusedError
 
-FEW: Final = 5
-"""Pages that may go missing without a question being asked; of more, only half of all."""
+NAMED: Final = 3
+"""Pages that a report names; of more, it says how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +38,25 @@ class Comparison:
     unchanged: int
 
 
+def imported(library: Library) -> set[str]:
+    """Return the paths of the pages that came from files, as they are now: an import may remove them."""
+    return {version.rel_path for version in current(library) if _from_files(version)}
+
+
 def compare(
-    library: Library, files: Iterable[File], *, now: str, refused: Iterable[str] = (), prune: bool = False
+    library: Library,
+    files: Iterable[File],
+    *,
+    now: str,
+    had: Collection[str],
+    refused: Iterable[str] = (),
+    prune: bool = False,
 ) -> Comparison:
     """Return how the files of a folder differ from the pages there are.
 
-    `refused` are paths of pages and folders that could not be read, complete when `files` ends: what is there stays as
-    it is. With `prune` pages that are not in the folder go, whoever wrote them. Raises RefusedError where more than
-    half would go without.
+    `had` are the imported pages that were there before the import began. `refused` are paths of pages and folders that
+    could not be read, complete when `files` ends: what is there stays as it is. With `prune` pages that are not in the
+    folder go, whoever wrote them. Raises RefusedError where more than half of `had` would go without.
     """
     held = _Held(library, now)
     for file in files:
@@ -56,7 +67,7 @@ def compare(
     moves = _moves(library, gone, held.texts, now)
     removed = _removals(gone, moves, now)
     if not prune:
-        _not_too_many(library, removed)
+        _not_too_many(had, removed)
     targets = {move.rel_path for move in moves}
     written = [each for path, each in held.texts.items() if path not in targets]
     only_here = sorted(version.rel_path for version in missing if version not in gone)
@@ -133,13 +144,16 @@ def _removals(gone: Sequence[Version], moves: Sequence[Moved], now: str) -> list
     return [Removed(v.rel_path, Origin(max(now, v.known_at))) for v in gone if v.rel_path not in moved]
 
 
-def _not_too_many(library: Library, removed: Sequence[Removed]) -> None:
-    """Raise RefusedError where so many pages would go that this may be another folder."""
-    there = sum(1 for _ in current(library))
-    if len(removed) > FEW and 2 * len(removed) > there:
+def _not_too_many(had: Collection[str], removed: Sequence[Removed]) -> None:
+    """Raise RefusedError where so many pages would go that this may be another folder, or one that is not mounted."""
+    missing = sorted(change.rel_path for change in removed if change.rel_path in had)
+    if 2 * len(missing) > len(had):
+        are = "is" if len(missing) == 1 else "are"
+        more = f" and {len(missing) - NAMED} more" * (len(missing) > NAMED)
         raise RefusedError(
-            f"{len(removed)} of {there} pages are not in this folder, and would be removed",
+            f"{len(missing)} of {len(had)} imported pages {are} not in this folder, and would be removed: "
+            f"{', '.join(missing[:NAMED])}{more}",
             hint="is it the right folder? If they are to go, import with --prune",
             reason="many_removals",
-            details={"removed": len(removed), "pages": there},
+            details={"removed": len(missing), "pages": len(had)},
         )

@@ -31,6 +31,7 @@ MAX_LINKS: Final = 20_000
 
 T = TypeVar("T", bound=str)
 
+_ENDING: Final = re.compile(r"\.md$", re.IGNORECASE)
 _ISO: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 
 
@@ -121,7 +122,7 @@ def _first_title(found: Sequence[Heading]) -> str:
 
 
 def _stem_in_words(rel_path: str) -> str:
-    stem = posixpath.basename(rel_path).removesuffix(".md")
+    stem = _ENDING.sub("", posixpath.basename(rel_path))
     words = " ".join(stem.replace("-", " ").replace("_", " ").split()) or stem
     return words[:1].upper() + words[1:]
 

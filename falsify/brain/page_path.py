@@ -18,6 +18,7 @@ Skipped = Literal["", "hidden", "personal", "outside", "other"]
 """Why a file is passed over: it is hidden, somebody's own, beside memory/, or no markdown. Empty: it is a page."""
 
 _IMPOSSIBLE: Final = re.compile(r"[\x00-\x1f\x7f\\]|[\ud800-\udfff]")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
 
 
@@ -38,7 +39,7 @@ def page_path(path: str, *, rooted: bool) -> str:
 
     Raises InvalidInputError for a path that leaves the folder, or that not every system could write.
     """
-    told = path.encode("utf-8", "backslashreplace").decode()
+    told = in_one_line(path)
     if _IMPOSSIBLE.search(path) or _DRIVE.match(path) or {"", ".", ".."} & set(path.split("/")):
         hint = "rename the file: a path is made of names and /, without .., backslashes and control characters"
         raise _refused(told, "this path cannot be that of a page", hint)
@@ -46,6 +47,12 @@ def page_path(path: str, *, rooted: bool) -> str:
     if len(rel_path) > MAX_PATH:
         raise _refused(told, f"the path has {len(rel_path)} characters; the limit is {MAX_PATH}", "use shorter names")
     return rel_path
+
+
+def in_one_line(path: str) -> str:
+    """Return a path as it can be told, whatever it holds: a line end in it would look like the end of what is said."""
+    escaped = _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", path)
+    return escaped.encode("utf-8", "backslashreplace").decode()
 
 
 def twins(paths: Iterable[str]) -> tuple[tuple[str, ...], ...]:

@@ -127,7 +127,7 @@ class Writer:
 
 def _page(version: Version, departments: Sequence[str]) -> Page | None:
     """Return the page that a version is: None where it was removed, cannot be read, or is not for searching."""
-    if version.text is None or not version.rel_path.endswith(".md") or not readable(version.rel_path):
+    if version.text is None or not version.rel_path.casefold().endswith(".md") or not readable(version.rel_path):
         return None
     if version.rel_path.startswith("memory/traces/"):
         return None

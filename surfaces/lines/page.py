@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from falsify.brain.comparison import NAMED
 from falsify.brain.library import Version
 from falsify.brain.page import Page
 from projections.pages import PageView
@@ -42,9 +43,7 @@ def imported(told: dict[str, Any]) -> Iterator[str]:
     """Render what an import came to."""
     if told["dry_run"]:
         yield click.style("Dry run: nothing was appended. This would follow:", fg="cyan")
-    counts = ", ".join(f"{told[name]} {name}" for name in ("recorded", "moved", "removed"))
-    source = " and their git history" if told["history"] else ""
-    yield f"{told['folder']}: {counts} ({told['files']} {_plural(told['files'], 'file')}{source})"
+    yield _came_to(told)
     if told["org"] is not None:
         yield from _org(told["org"])
     yield from _faults(told["faults"], "not recorded")
@@ -59,6 +58,8 @@ def imported(told: dict[str, Any]) -> Iterator[str]:
         yield click.style(f"supersede each other in a circle: {', '.join(group)}", fg="yellow")
     for group in told["twins"]:
         yield click.style(f"differ only in upper and lower case: {', '.join(group)}", fg="yellow")
+    if told["history_unread"]:
+        yield click.style("neither the history nor .gitignore was read: ", fg="yellow") + told["history_unread"]
     if told["shallow"]:
         yield "the history was cut off when it was fetched: `git fetch --unshallow` brings the rest"
     yield from _passed_over(told)
@@ -92,6 +93,16 @@ def versions(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
         yield printable("  ".join(told))
 
 
+def _came_to(told: dict[str, Any]) -> str:
+    """Return what was recorded, in one line; of a folder without pages that it has none."""
+    counted = {name: told[name] for name in ("recorded", "moved", "removed")}
+    if not (told["files"] or told["faults"] or any(counted.values())):
+        return f"{told['folder']} has no pages: a page is a file whose name ends with .md"
+    counts = ", ".join(f"{number} {name}" for name, number in counted.items())
+    source = " and their git history" if told["history"] else ""
+    return f"{told['folder']}: {counts} ({told['files']} {_plural(told['files'], 'file')}{source})"
+
+
 def _org(org: dict[str, Any]) -> Iterator[str]:
     if "error" in org:
         yield click.style("org map not accepted: ", fg="red") + org["error"]["message"]
@@ -112,10 +123,18 @@ def _faults(faults: Iterable[dict[str, Any]], what: str) -> Iterator[str]:
 
 def _passed_over(told: dict[str, Any]) -> Iterator[str]:
     parts = [f"{told['personal']} personal (never recorded)"] * bool(told["personal"])
+    if templates := told["templates"]:
+        parts.append(f"{len(templates)} {_plural(len(templates), 'template')} ({_some(templates)})")
+    parts += [f"{told['beside']} beside memory/"] * bool(told["beside"])
     are = "is" if told["passed_over"] == 1 else "are"
     parts += [f"{told['passed_over']} that {are} no markdown"] * bool(told["passed_over"])
     if parts:
         yield click.style(f"passed over: {', '.join(parts)}", dim=True)
+
+
+def _some(paths: Sequence[str]) -> str:
+    """Return the first of the paths, and how many there are besides."""
+    return printable(", ".join(paths[:NAMED])) + f" and {len(paths) - NAMED} more" * (len(paths) > NAMED)
 
 
 def _plural(number: int, noun: str) -> str:

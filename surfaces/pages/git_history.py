@@ -7,9 +7,10 @@ branches that led to HEAD are read, by date; of a merge, what differs from what 
 import os
 import subprocess
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
@@ -18,6 +19,7 @@ from falsify.brain.importing import Origin
 from falsify.brain.page_path import page_path, skipped
 from falsify.brain.page_text import MAX_BYTES
 from falsify.errors import InvalidInputError, UnavailableError
+from surfaces.pages.obsidian import Templates
 
 _CONFIG: Final = (
     "core.fsmonitor=false",
@@ -90,44 +92,24 @@ class GitHistory:
         listed = _output(self.folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ".")
         return frozenset(os.fsdecode(path) for path in listed.split(b"\0") if path)
 
-    def entries(self, known: Collection[tuple[str, str]], *, rooted: bool) -> Iterator[tuple[Entry, ...]]:
+    def entries(
+        self, known: Collection[tuple[str, str]], *, rooted: bool, templates: Templates
+    ) -> Iterator[tuple[Entry, ...]]:
         """Yield what each commit did, commit by commit; of what is `known` (path, commit) no contents are fetched."""
+        page = partial(self._page, rooted=rooted, templates=templates)
         blobs: dict[str, str] = {}
         with _process(self.folder, "cat-file", "--batch", stdin=subprocess.PIPE) as contents:
             for commit, differences in self._commits():
                 told = _merged(differences, blobs) if commit.parents > 1 else differences
-                entries = [
-                    entry
-                    for each in told
-                    if (entry := self._entry(commit, each, contents, known, rooted=rooted)) is not None
-                ]
+                entries = [entry for each in told if (entry := _entry(commit, each, contents, known, page)) is not None]
                 for each in told:
                     blobs.pop(each.was, None)
                     blobs[each.path] = each.blob
                 yield tuple(entries)
 
-    def _entry(
-        self,
-        commit: Commit,
-        change: _Difference,
-        contents: "subprocess.Popen[bytes]",
-        known: Collection[tuple[str, str]],
-        *,
-        rooted: bool,
-    ) -> Entry | None:
-        was = self._page(change.was, rooted=rooted) if change.was else ""
-        rel_path = self._page(change.path, rooted=rooted)
-        origin = Origin(moment(commit.seconds), commit.author, commit.name, commit.message)
-        if not rel_path:  # moved to where no page is: to a hidden folder, or out of memory/
-            return Entry(was, origin, removed=True) if was else None
-        if not change.blob:
-            return Entry(rel_path, origin, removed=True)
-        data = None if (rel_path, commit.name) in known else _blob(contents, change.blob)
-        return Entry(rel_path, origin, data, moved_from=was)
-
-    def _page(self, path: str, *, rooted: bool) -> str:
+    def _page(self, path: str, *, rooted: bool, templates: Templates) -> str:
         """Return the path that a page has in the brain, or nothing where it is none."""
-        if skipped(path, rooted=rooted):
+        if skipped(path, rooted=rooted) or templates.hold(path):
             return ""
         try:
             return page_path(path, rooted=rooted)
@@ -151,6 +133,19 @@ class GitHistory:
                 yield last, differences
 
 
+def unread(folder: Path) -> str:
+    """Return why git tells nothing of a folder that lies in a repository; nothing where there is nothing to tell."""
+    if not any((each / ".git").exists() for each in (folder, *folder.parents)):
+        return ""
+    try:
+        _output(folder, "rev-parse", "--show-toplevel")
+    except FileNotFoundError:
+        return "git is not installed"
+    except UnavailableError as error:
+        return error.message
+    return ""
+
+
 def moment(seconds: float) -> str:
     """Return a time since 1970 as `YYYY-MM-DDTHH:MM:SSZ`; one beyond the calendar is its end."""
     from datetime import UTC, datetime
@@ -159,6 +154,25 @@ def moment(seconds: float) -> str:
         return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
     except (ValueError, OverflowError, OSError):
         return "9999-12-31T23:59:59Z" if seconds > 0 else "0001-01-01T00:00:00Z"
+
+
+def _entry(
+    commit: Commit,
+    change: _Difference,
+    contents: "subprocess.Popen[bytes]",
+    known: Collection[tuple[str, str]],
+    page: Callable[[str], str],
+) -> Entry | None:
+    """Return what a commit did to a page; `page` tells which one lies at a path, if any."""
+    was = page(change.was) if change.was else ""
+    rel_path = page(change.path)
+    origin = Origin(moment(commit.seconds), commit.author, commit.name, commit.message)
+    if not rel_path:  # moved to where no page is: to a hidden folder, or out of memory/
+        return Entry(was, origin, removed=True) if was else None
+    if not change.blob:
+        return Entry(rel_path, origin, removed=True)
+    data = None if (rel_path, commit.name) in known else _blob(contents, change.blob)
+    return Entry(rel_path, origin, data, moved_from=was)
 
 
 def _merged(differences: list[_Difference], blobs: dict[str, str]) -> list[_Difference]:
@@ -260,5 +274,6 @@ def _environment() -> dict[str, str]:
 
 
 def _failed(word: str, told: bytes) -> UnavailableError:
-    reason = (told.decode("utf-8", "replace").strip().splitlines() or ["it says nothing"])[-1]
+    lines = told.decode("utf-8", "replace").strip().splitlines() or ["it says nothing"]
+    reason = next((line for line in lines if line.startswith("fatal: ")), lines[-1])  # advice may follow
     return UnavailableError(f"git {word} failed: {reason}", hint="mend the repository, or import with --no-history")

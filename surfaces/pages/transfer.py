@@ -1,16 +1,16 @@
 """Pages between a folder and the brain: what was found is held against what is known, and appended in batches.
 
-Each batch is written as a whole, so an import that was interrupted is simply begun again.
+Everything is read and decided before anything is written, so an import that is refused leaves nothing behind. Each
+batch is written as a whole, so one that was interrupted is simply begun again.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from falsify.belief.text import end_of
-from falsify.brain.comparison import compare
+from falsify.brain.comparison import compare, imported
 from falsify.brain.events import BrainEvent, PageMoved, PageRecorded, PageRemoved
 from falsify.brain.history import History
 from falsify.brain.importing import Change, batches, decide, known_commits
@@ -25,7 +25,7 @@ from falsify.log import canonical
 from projections.library import LIBRARY
 from projections.pages import PageCache, pages_at
 from surfaces.brain import STREAM, Brain
-from surfaces.pages.git_history import GitHistory
+from surfaces.pages.git_history import GitHistory, unread
 from surfaces.pages.vault import Vault, existing, open_export, open_vault
 
 T = TypeVar("T")
@@ -54,22 +54,24 @@ def import_folder(
 ) -> dict[str, Any]:
     """Record what is new in a folder, and in its git history where it has one; return what that came to, JSON-ready.
 
-    Raises ForbiddenError for anybody but the owner, NotFoundError and InvalidInputError where there is no folder, and
-    RefusedError where more than half of all pages would go without `prune`.
+    Raises ForbiddenError for anybody but the owner, NotFoundError, InvalidInputError or UnavailableError where there is
+    no folder that can be read, and RefusedError where more than half of the imported pages would go without `prune`.
     """
     _owner_only(brain, caller, "import pages")
     root = existing(folder)
     git = GitHistory.of(root)
     vault = open_vault(root, among=git.files() if git else None)
-    desk = _Desk(brain, caller, dry_run=dry_run)
-    org = _org(brain, vault, caller, dry_run=dry_run)
+    desk = _Desk(brain, caller)
     past: list[InvalidInputError] = []
     if git and history:
-        past = _take_history(desk, git, rooted=vault.rooted, watch=watch)
+        past = _take_history(desk, git, vault, now=brain.now, watch=watch)
     files = watch(vault.files(), length=len(vault.pages), label="Reading files")
-    compared = compare(desk.library, files, now=brain.now, refused=vault.faults, prune=prune)
+    compared = compare(desk.library, files, now=brain.now, had=desk.had, refused=vault.faults, prune=prune)
     for batch in batches((change,) for change in compared.changes):
-        desk.record(batch)
+        desk.take(batch)
+    org = _org(brain, vault, caller, dry_run=dry_run)
+    if not dry_run:
+        desk.record(watch)
     faults = [*vault.faults.values(), *compared.faults]
     said = {error.message for error in faults}
     return {
@@ -79,6 +81,7 @@ def import_folder(
         "files": len(vault.pages),
         "history": bool(git and history),
         "shallow": bool(git and history and git.shallow),
+        "history_unread": unread(root) if history and not git else "",
         **desk.counts,
         "unchanged": compared.unchanged,
         "faults": [_told(error) for error in sorted(faults, key=lambda error: error.message)],
@@ -88,6 +91,8 @@ def import_folder(
         "cycles": _cycles(desk.library),
         "twins": [list(group) for group in vault.twins],
         "personal": vault.personal,
+        "templates": sorted(vault.left_out),
+        "beside": vault.beside,
         "passed_over": vault.passed_over,
         "org": org,
     }
@@ -126,48 +131,53 @@ def export_folder(
     }
 
 
-@dataclass(slots=True)
 class _Desk:
-    """Where changes are decided and recorded; a dry run records them in a library of its own."""
+    """Where changes are decided, and then recorded: until that they are in a library of its own.
 
-    brain: Brain
-    caller: str
-    dry_run: bool
-    counts: dict[str, int] = field(default_factory=lambda: {"recorded": 0, "moved": 0, "removed": 0})
-    _trial: Library | None = None
+    `had` are the pages that were there before and came from files, at the paths where they are by now.
+    """
 
-    @property
-    def library(self) -> Library:
-        """The pages with what was recorded so far."""
-        if not self.dry_run:
-            return self.brain.library
-        if self._trial is None:
-            known = self.brain.library
-            self._trial = Library(revision=known.revision, org=known.org, pages=dict(known.pages))
-        return self._trial
+    def __init__(self, brain: Brain, caller: str) -> None:
+        self._brain, self._caller = brain, caller
+        known = brain.library
+        self.library = Library(revision=known.revision, org=known.org, pages=dict(known.pages))
+        self.had = imported(known)
+        self.counts = dict.fromkeys(_COUNTED.values(), 0)
+        self._batches: list[Sequence[Change]] = []
 
-    def record(self, changes: Sequence[Change]) -> None:
-        """Record what the changes come to: all of it or nothing."""
+    def take(self, changes: Sequence[Change]) -> None:
+        """Decide what the changes come to; write nothing."""
         events = decide(self.library, changes)
-        if not events:
-            return
-        if self.dry_run:
-            self._try(events)
-        else:
-            body = canonical({"paths": [change.rel_path for change in changes]})
-            self.brain.perform(
-                lambda library: decide(library, changes),
-                self._count,
-                tool="import_pages",
-                caller=self.caller,
-                body=body,
-            )
-
-    def _try(self, events: Sequence[BrainEvent]) -> None:
+        if events:
+            self._batches.append(changes)
         for event in events:
-            library = self.library
-            evolve(library, event, _AFTER_ALL + library.revision, library.revision + 1)
+            evolve(self.library, event, _AFTER_ALL + self.library.revision, self.library.revision + 1)
+            self._follow(event)
         self._count(events)
+
+    def record(self, watch: Watch) -> None:
+        """Record what was taken, batch by batch; what somebody else wrote meanwhile is decided on anew."""
+        self.counts = dict.fromkeys(_COUNTED.values(), 0)
+        for batch in watch(self._batches, length=len(self._batches), label="Recording pages"):
+            self._append(batch)
+
+    def _append(self, changes: Sequence[Change]) -> None:
+        self._brain.perform(
+            lambda library: decide(library, changes),
+            self._count,
+            tool="import_pages",
+            caller=self._caller,
+            body=canonical({"paths": [change.rel_path for change in changes]}),
+        )
+
+    def _follow(self, event: BrainEvent) -> None:
+        """Keep up with where the pages are that were there before; what a commit removed is nobody's to miss."""
+        match event:
+            case PageMoved() if event.was in self.had:
+                self.had.remove(event.was)
+                self.had.add(event.rel_path)
+            case PageRemoved():
+                self.had.discard(event.rel_path)
 
     def _count(self, events: Sequence[object]) -> bytes:
         for event in events:
@@ -179,14 +189,15 @@ _AFTER_ALL = 1 << 62
 _COUNTED: dict[type, str] = {PageRecorded: "recorded", PageMoved: "moved", PageRemoved: "removed"}
 
 
-def _take_history(desk: _Desk, git: GitHistory, *, rooted: bool, watch: Watch) -> list[InvalidInputError]:
-    """Record the history; return what in it cannot be read."""
+def _take_history(desk: _Desk, git: GitHistory, vault: Vault, *, now: str, watch: Watch) -> list[InvalidInputError]:
+    """Take in the history; return what in it cannot be read."""
     known = known_commits(desk.library)
-    reading = History(known, desk.brain.now)
-    commits = watch(git.entries(known, rooted=rooted), length=git.count(), label="Reading history")
+    reading = History(known, now)
+    entries = git.entries(known, rooted=vault.rooted, templates=vault.templates)
+    commits = watch(entries, length=git.count(), label="Reading history")
     taken = map(reading.take, chain.from_iterable(commits))
     for batch in batches(changes for changes in taken if changes):
-        desk.record(batch)
+        desk.take(batch)
     return [*git.faults.values(), *reading.faults]
 
 

@@ -5,32 +5,37 @@ import stat
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from errno import EILSEQ, EINVAL, ENAMETOOLONG
+from errno import EILSEQ, EINVAL, ELOOP, ENAMETOOLONG, ENOENT, ENOTDIR
 from pathlib import Path
 from unicodedata import normalize
 
 from falsify.brain.comparison import File
 from falsify.brain.library import Version
-from falsify.brain.page_path import ORG, page_path, skipped, twins
+from falsify.brain.page_path import ORG, in_one_line, page_path, skipped, twins
 from falsify.brain.page_text import MAX_BYTES
 from falsify.errors import InvalidInputError, NotFoundError, RefusedError, UnavailableError
 from surfaces.pages.git_history import moment
+from surfaces.pages.obsidian import SETTINGS, Templates
 
 
 @dataclass(slots=True)
 class Vault:
     """The pages of a folder: where each lies. `rooted` says that the folder has a memory/, outside which is nothing.
 
-    `faults` are what cannot be read, by the path of the page or file; `personal` and `passed_over` count what is not
-    imported because it is somebody's own, or no markdown.
+    `faults` are what cannot be read, by the path of the page or file, `left_out` the templates of an Obsidian
+    vault. `personal`, `beside` and `passed_over` count what is not imported because it is somebody's own, beside the
+    memory/, or no markdown.
     """
 
     folder: Path
     rooted: bool
+    templates: Templates
     pages: dict[str, Path] = field(default_factory=dict)
     org: Path | None = None
     faults: dict[str, InvalidInputError] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
     personal: int = 0
+    beside: int = 0
     passed_over: int = 0
 
     @property
@@ -61,6 +66,9 @@ class Vault:
             self.personal += reason == "personal"
             self.passed_over += reason == "other"
             return
+        if self.templates.hold(name):
+            self.left_out.append(self._told(name))
+            return
         try:
             rel_path = page_path(name, rooted=self.rooted)
         except InvalidInputError as error:
@@ -75,7 +83,15 @@ class Vault:
     def refuse(self, folder: Path, message: str, hint: str) -> None:
         """Say what is wrong with a folder; what lies below it is not looked at."""
         name = folder.relative_to(self.folder).as_posix()
-        self._fault(name if self.rooted else f"memory/{name}", message, hint)
+        if self.templates.hold(name):
+            self.left_out.append(self._told(name))
+        else:
+            self._fault(self._told(name), message, hint)
+
+    def _told(self, name: str) -> str:
+        """Return how a path of the folder is told: as that of a page, though no page may have it."""
+        path = name if self.rooted else "memory" if name == "." else f"memory/{name}"
+        return in_one_line(normalize("NFC", path))
 
     def _inside(self, rel_path: str, path: Path) -> Path | None:
         """Return the file that a path leads to; a link out of the folder is a fault, and what is no file is nothing."""
@@ -100,28 +116,56 @@ class Vault:
 def open_vault(folder: Path, *, among: Collection[str] | None = None) -> Vault:
     """Return what a folder has. `among` are the only paths that count, where git knows which do.
 
-    Raises NotFoundError or InvalidInputError where there is no folder.
+    Raises as `existing` does, and InvalidInputError where its memory/ is a link out of it.
     """
     root = existing(folder)
-    vault = Vault(root, rooted=(root / "memory").is_dir())
+    vault = Vault(root, rooted=(root / "memory").is_dir(), templates=Templates(root))
     top = root / "memory" if vault.rooted else root
     if not top.resolve().is_relative_to(root):
         raise InvalidInputError(f"{top} is a link out of {root}", hint="name the folder that it leads to")
     listed = None if among is None else {normalize("NFC", name) for name in among}
+    for above in top.parents:
+        vault.templates.learn(above)
     for path in _walk(vault, top):
         # git and the file system may spell a name differently.
         if listed is None or normalize("NFC", path.relative_to(root).as_posix()) in listed:
             vault.take(path)
+    if vault.rooted:
+        vault.beside = sum(map(_is_beside, _names(root) if listed is None else listed))
     return vault
 
 
 def existing(folder: Path) -> Path:
-    """Return the folder, resolved. Raises NotFoundError or InvalidInputError where there is none."""
-    if not folder.exists():
-        raise NotFoundError(f"there is no folder {folder}")
-    if not folder.is_dir():
-        raise InvalidInputError(f"{folder} is not a folder", hint="name the folder that the pages lie in")
-    return folder.resolve()
+    """Return the folder, resolved. Raises NotFoundError or InvalidInputError where there is none.
+
+    Raises UnavailableError for one that may not be read: it is not to be taken for one that is empty.
+    """
+    try:
+        root = folder.resolve(strict=True)
+        if not root.is_dir():
+            raise InvalidInputError(f"{folder} is not a folder", hint="name the folder that the pages lie in")
+        with os.scandir(root):
+            os.stat(os.path.join(root, "."))  # noqa: PTH116, PTH118 - a Path drops the dot, which asks to look inside
+    except (OSError, RuntimeError) as error:
+        # RuntimeError is what Python before 3.13 says of links that lead in a circle.
+        if not isinstance(error, OSError) or error.errno in {ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP}:
+            raise NotFoundError(f"there is no folder {folder}", hint="name the folder that the pages lie in") from error
+        hint = "see who may read it, and whether it is there"
+        raise UnavailableError(f"{folder} cannot be read: {error.strerror}", hint=hint) from error
+    return root
+
+
+def _names(root: Path) -> Iterator[str]:
+    """Yield the paths of all files beside the memory/ of a folder; what cannot be read has none."""
+    for where, folders, names in os.walk(root):
+        at = Path(where)
+        folders[:] = [name for name in folders if not name.startswith(".") and at / name != root / "memory"]
+        yield from ((at / name).relative_to(root).as_posix() for name in names)
+
+
+def _is_beside(name: str) -> bool:
+    """Return whether a file would be a page, if there were no memory/ that it lies beside."""
+    return skipped(name, rooted=True) == "outside" and name.casefold().endswith(".md")
 
 
 def _walk(vault: Vault, top: Path) -> Iterator[Path]:
@@ -131,6 +175,8 @@ def _walk(vault: Vault, top: Path) -> Iterator[Path]:
         vault.refuse(Path(error.filename), f"the folder cannot be read: {error.strerror}", "see who may read it")
 
     for where, folders, names in os.walk(top, onerror=unreadable):
+        if SETTINGS in folders:
+            vault.templates.learn(Path(where))
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in folders:
             path = Path(where, name)
@@ -197,9 +243,9 @@ class Export:
 
 def open_export(folder: Path, *, force: bool = False) -> Export:
     """Return a folder to write to, made if need be. Raises RefusedError for one that holds something, but by force."""
-    if folder.exists() and not folder.is_dir():
-        raise InvalidInputError(f"{folder} is not a folder", hint="name one that is empty, or is to be made")
     try:
+        if folder.exists() and not folder.is_dir():
+            raise InvalidInputError(f"{folder} is not a folder", hint="name one that is empty, or is to be made")
         folder.mkdir(parents=True, exist_ok=True)
         full = any(folder.iterdir())
     except OSError as error:

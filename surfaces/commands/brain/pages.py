@@ -29,8 +29,9 @@ def import_(session: Session, folder: Path, *, no_history: bool, prune: bool, no
     Where git knows the folder, each commit's version is recorded with its date and author; what is not committed comes
     last, dated by its file. Only what is new is recorded, so an import can be repeated, and an edit, a move or a
     deletion becomes an event. A page that cannot be read is reported with file and line and left as it was; the rest
-    is recorded, and the command ends with 2. Hidden folders, files that are no markdown, and folders named `personal`
-    are not recorded. See docs/brain.md.
+    is recorded, and the command ends with 2. Hidden folders, files that are no markdown, the templates of an Obsidian
+    vault, and folders named `personal` are not recorded. Where more than half of the imported pages are not in the
+    folder, it is taken for the wrong one: nothing is recorded without --prune. See docs/brain.md.
 
     Then the pages are indexed for search, some eight a second with the bundled embedder; cut short, it goes on where
     it was with the next import or search.
