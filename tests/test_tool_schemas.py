@@ -293,6 +293,12 @@ def test_a_problem_deep_inside_has_its_whole_path():
     }
 
 
+def test_a_list_is_not_too_short_because_what_is_in_it_is_wrong():
+    assert problems(CreateTickets, CREATE | {"tickets": [TICKET | {"title": "No"}]}) == {
+        "tickets[0].title": "must be a string of 3 to 120 characters, not 'No'"
+    }
+
+
 def test_a_list_of_the_wrong_size_or_kind_is_told_its_size():
     sizes = "must be an array of 1 to 8 items, not"
     assert problems(CreateTickets, CREATE | {"tickets": []}) == {"tickets": f"{sizes} an array of 0"}

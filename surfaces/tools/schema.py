@@ -2,13 +2,16 @@
 
 import difflib
 import inspect
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
 from falsify.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 MAX_PROBLEMS = 5
 """How many problems of one call are told: who has more will send it again anyway."""
@@ -136,9 +139,15 @@ def parse(model: type[T], arguments: object) -> T:
     try:
         return model.model_validate(dict(arguments))
     except ValidationError as error:
-        schema = publish(model)
-        told = [_problem(each, schema) for each in error.errors(include_url=False)[:MAX_PROBLEMS]]
-        raise _invalid(told, error.error_count() - len(told)) from None
+        schema, problems = publish(model), _own(error.errors(include_url=False))
+        told = [_problem(each, schema) for each in problems[:MAX_PROBLEMS]]
+        raise _invalid(told, len(problems) - len(told)) from None
+
+
+def _own(errors: "Sequence[ErrorDetails]") -> "list[ErrorDetails]":
+    """Return the errors without those that others make: an array of one item is not too short because that is wrong."""
+    within = {each["loc"][:depth] for each in errors for depth in range(len(each["loc"]))}
+    return [each for each in errors if not (each["type"] == "too_short" and each["loc"] in within)]
 
 
 def _invalid(problems: list[dict[str, str]], more: int) -> InvalidInputError:
