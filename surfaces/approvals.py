@@ -72,7 +72,7 @@ def items(workspace: Workspace, *, settled: bool = False) -> list[Item]:
 
 def requests(workspace: Workspace, *, settled: bool = False) -> list[Request]:
     """Return what waits in any project, the newest first; with `settled` also what was answered."""
-    found = [request for workbench in projects(workspace, beliefs=True) for request in _requests(workbench)]
+    found = [request for workbench in projects(workspace, beliefs=True) for request in requests_of(workbench)]
     found.sort(key=lambda request: request.asked.position, reverse=True)
     return [request for request in found if settled or request.pending]
 
@@ -146,7 +146,8 @@ def _proposed(workspace: Workspace) -> Iterator[Proposed]:
         yield from proposed(Brain(workspace), workspace.settings.actor)
 
 
-def _requests(workbench: Workbench) -> Iterator[Request]:
+def requests_of(workbench: Workbench) -> Iterator[Request]:
+    """Yield the requests of one project, in the order in which they were made."""
     known = workbench.project.approvals
     if not known:
         return

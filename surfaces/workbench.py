@@ -142,7 +142,12 @@ class Workbench:
         self.log = workspace.log
         self.stream = self.workspace.stream
         if not (new or beliefs or self.workspace.project.exists):
-            raise _absent(project_id)  # a stream of beliefs without a research project
+            raise NotFoundError(
+                f"{project_id} holds beliefs, and no research",
+                hint=f"see `falsify --project {project_id} graph` for what is believed; a person begins research in it "
+                f"with `falsify project create {project_id} --objective TEXT`",
+                reason="no_project",
+            )
 
     @property
     def project(self) -> Project:

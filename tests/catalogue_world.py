@@ -52,14 +52,16 @@ class World:
 
     def __init__(
         self, workspace: Workspace, mode: Mode = "COPILOT", *, baseline: float | None = 0.8, project: str = "p1",
-        **terms: Any,
+        parent: str = "", **terms: Any,
     ) -> None:  # fmt: skip
         self.workspace = workspace
         self.keys = 0
         self.bench = Workbench(workspace, project, new=True)
-        words = {"objective": "Which settings classify the spirals best?", "mode": mode, "parent": "", "caller": OWNER}
+        words = {"objective": "Which settings classify the spirals best?", "mode": mode, "parent": parent}
         made = contract(**terms)
-        self.record(lambda s: join.create_project(s.project, s.graph, project_id=project, contract=made, **words))
+        self.record(
+            lambda s: join.create_project(s.project, s.graph, project_id=project, contract=made, caller=OWNER, **words)
+        )
         if baseline is not None:
             self.record(lambda s: [*nodes.register_baseline(s.project, caller=OWNER)])
             self.measure("N-1", baseline)

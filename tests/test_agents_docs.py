@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from surfaces.mcp.prompts import PROMPTS
-from surfaces.mcp.resources import RESOURCES, SCHEME
+from surfaces.mcp.resources import PROJECTS, RESOURCES, SCHEME
 from surfaces.mcp.rows import rows
 from tests.test_workbench_docs import commands, unknown
 
@@ -18,7 +18,9 @@ def test_every_command_on_the_page_exists_with_its_options():
 
 
 def test_the_resources_on_the_page_are_those_that_are_served():
-    assert re.findall(rf"^\| `({re.escape(SCHEME)}[^`]+)`", PAGE, re.MULTILINE) == [each.template for each in RESOURCES]
+    assert re.findall(rf"^\| `({re.escape(SCHEME)}[^`]+)`", PAGE, re.MULTILINE) == [
+        each.template for each in (PROJECTS, *RESOURCES)
+    ]
 
 
 def test_the_prompts_on_the_page_are_those_that_are_served():

@@ -497,7 +497,18 @@ def test_a_comment_that_no_json_can_hold_is_kept_without_what_it_cannot(world):
 
 
 def test_whatever_resource_or_prompt_is_asked_for_there_is_a_text_or_an_error_of_the_protocol(world):
-    kinds = ("project/", "page/", "obituary/p1/", "obituary/", "evidence/p1/", "evidence/", "", "nothing/")
+    kinds = (
+        "project/",
+        "page/",
+        "obituary/p1/",
+        "obituary/",
+        "evidence/p1/",
+        "evidence/",
+        "approval/p1/",
+        "projects",
+        "",
+        "nothing/",
+    )
     words = [atom for atom in (*ATOMS, HUGE[0]) if isinstance(atom, str) and not re.search("[\ud800-\udfff]", atom)]
     uris = ["", "falsify:", "falsify://", "file:///etc/passwd", "FALSIFY://project/p1", "falsify://project/p1?x#y", "%"]
     uris += [f"falsify://{kind}{spelt}" for kind in kinds for word in words for spelt in {word, quote(word)}]

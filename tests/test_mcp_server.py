@@ -29,7 +29,7 @@ from cli import cli
 from surfaces.belief_file import Document
 from surfaces.brain import Brain
 from surfaces.mcp import elicitation
-from surfaces.mcp.desk import Desk
+from surfaces.mcp.desk import MOST_WAITING, Desk
 from surfaces.mcp.http import Address, allowed, by_token, http_app, listen
 from surfaces.mcp.identity import Caller
 from surfaces.mcp.prompts import PROMPTS
@@ -120,6 +120,44 @@ def test_either_spelling_can_be_called_whichever_is_published(world, tool_names)
     dotted, underscored = served(world.workspace, work, tool_names=tool_names)
     assert dotted == underscored
     assert json.loads(dotted)["status"] == "ok"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_with_underscores_falsify_names_no_tool_that_is_not_listed(world, mode):
+    async def work(client):
+        listed = await client.list_tools()
+        names = {tool.name for tool in listed.tools}
+        absent = await client.call_tool("falsify_ticket_claim", world.body(ticket_id="T-9", reason="Go."))
+        prompt = await client.get_prompt("start-session", {"project_id": "p1"})
+        said = [
+            client.instructions or "",
+            *(tool.description for tool in listed.tools),
+            *(each.description for each in (await client.list_resource_templates()).resource_templates),
+            *(each.description or "" for each in (await client.list_resources()).resources),
+            prompt.messages[0].content.text,
+            absent.structured_content["result"]["error"]["hint"],
+        ]
+        state = await client.call_tool("falsify_project_get_state", {"project_id": "p1"})
+        steps = state.structured_content["nextActions"]
+        assert json.loads(state.content[0].text) == state.structured_content
+        return names, said, [step["tool"] for step in steps] + re.findall(r"falsify\S*", str([s["why"] for s in steps]))
+
+    world.ticket()
+    names, said, steps = served(world.workspace, work, mode=mode, tool_names="underscore")
+    assert {*steps} <= names
+    assert steps
+    assert [text for text in said if re.search(r"\bfalsify\.\w+\.\w+", text)] == []
+    assert "falsify_ticket_list" in said[-1]
+
+
+def test_with_underscores_what_others_wrote_is_as_they_wrote_it(world):
+    ticket = world.ticket(title="Call falsify.run.get first")
+
+    async def work(client):
+        return (await client.call_tool("falsify_ticket_list", {"project_id": "p1"})).structured_content["result"]
+
+    told = served(world.workspace, work, tool_names="underscore")
+    assert [(each["id"], each["title"]) for each in told["tickets"]] == [(ticket, "Call falsify.run.get first")]
 
 
 def test_listing_imports_neither_cognee_nor_anything_that_runs_a_model(tmp_path):
@@ -254,6 +292,61 @@ def test_calls_at_once_are_carried_out_one_after_the_other_in_their_order(world)
     assert (max(most), order, len(told)) == (1, list(range(20)), 20)
 
 
+def test_those_who_call_take_turns_each_with_their_first_call_that_waits(world):
+    async def work():
+        order = []
+        with Desk(world.workspace) as desk:
+            begun = asyncio.create_task(desk.run(lambda _served: sleep(0.05), caller="alice"))
+            await asyncio.sleep(0.01)  # so that all others wait
+            calls = [("alice", n) for n in range(3)] + [("bob", n) for n in range(2)] + [("carol", 0)]
+            waiting = [
+                asyncio.create_task(desk.run(lambda _served, call=call: order.append(call), caller=call[0]))
+                for call in calls
+            ]
+            await asyncio.gather(begun, *waiting)
+        return order
+
+    assert run(work()) == [("alice", 0), ("bob", 0), ("carol", 0), ("alice", 1), ("bob", 1), ("alice", 2)]
+
+
+def test_work_that_is_called_off_before_its_turn_is_never_begun(world):
+    done = []
+
+    async def work():
+        with Desk(world.workspace) as desk:
+            begun = asyncio.create_task(desk.run(lambda _served: sleep(0.05)))
+            called_off = asyncio.create_task(desk.run(lambda _served: done.append("called off")))
+            await asyncio.sleep(0.01)
+            called_off.cancel()
+            await asyncio.gather(begun, desk.run(lambda _served: done.append("the next")))
+
+    run(work())
+    assert done == ["the next"]
+
+
+def test_whoever_brings_too_much_at_once_is_told_to_wait(world):
+    async def work(client):
+        calls = [client.call_tool("falsify.run.get", {"project_id": "p1", "run_id": "R-9"}) for _ in range(200)]
+        return [each.structured_content["result"]["error"]["reason"] for each in await asyncio.gather(*calls)]
+
+    told = served(world.workspace, work)
+    assert {*told} == {"busy", "no_run"}
+    assert told.count("no_run") >= MOST_WAITING
+
+
+def test_a_project_that_another_was_begun_from_is_not_named_to_whom_it_is_kept_from(world):
+    World(world.workspace, project="p3", parent="p1")
+
+    async def work(client):
+        told = (await client.call_tool(STATE, {"project_id": "p3"})).structured_content
+        (content,) = (await client.read_resource("falsify://project/p3")).contents
+        assert json.loads(content.text) == told
+        return told["result"]["parent_project_id"]
+
+    assert served(world.workspace, work) == "p1"
+    assert served(world.workspace, work, projects=frozenset({"p3"})) is None
+
+
 def test_what_is_quick_is_carried_out_at_once_where_nobody_is_at_the_desk_and_waits_its_turn_where_somebody_is(world):
     def where(_served):
         return threading.current_thread() is threading.main_thread()
@@ -323,8 +416,8 @@ def test_a_project_of_the_callers_own_is_there(world):
         return state.structured_content["status"], [each.name for each in (await client.list_resources()).resources]
 
     World(world.workspace, project="p2")
-    assert served(world.workspace, work, projects=frozenset({"p1", "p3"})) == ("ok", ["p1"])
-    assert served(world.workspace, work) == ("ok", ["p1", "p2"])
+    assert served(world.workspace, work, projects=frozenset({"p1", "p3"})) == ("ok", ["projects", "p1"])
+    assert served(world.workspace, work) == ("ok", ["projects", "p1", "p2"])
 
 
 # --- resources and prompts -----------------------------------------------------------------------------------------
@@ -333,7 +426,7 @@ def test_a_project_of_the_callers_own_is_there(world):
 @pytest.mark.parametrize("mode", MODES)
 def test_a_resource_says_what_its_tool_answers(world, mode):
     async def work(client):
-        (resource,) = (await client.list_resources()).resources
+        _, resource = (await client.list_resources()).resources
         (content,) = (await client.read_resource(resource.uri)).contents
         called = await client.call_tool(STATE, {"project_id": "p1"})
         return resource.uri, content.mime_type, content.text == called.content[0].text
@@ -350,7 +443,54 @@ def test_the_templates_of_resources_are_listed(world):
         "falsify://page/{+path}",
         "falsify://obituary/{project}/{node}",
         "falsify://evidence/{project}/{id}",
+        "falsify://approval/{project}/{id}",
     ]
+
+
+def test_every_project_of_a_callers_is_listed_those_with_beliefs_alone_too(world):
+    World(world.workspace, project="p2")
+    world.workspace.of("p0").ask("Which way?")
+
+    async def work(client):
+        (content,) = (await client.read_resource("falsify://projects")).contents
+        state = (await client.call_tool(STATE, {"project_id": "p0"})).structured_content
+        return [(each["id"], each["holds"]) for each in json.loads(content.text)["projects"]], state["result"]
+
+    told, state = served(world.workspace, work)
+    assert told == [("p0", "beliefs"), ("p1", "research"), ("p2", "research")]
+    assert state["error"]["reason"] == "no_project"
+    assert "falsify.belief.graph" in state["error"]["hint"]
+    assert served(world.workspace, work, projects=frozenset({"p1"}))[0] == [("p1", "research")]
+
+
+def test_a_request_is_told_as_to_a_person_with_what_keeps_it_from_being_carried_out(world):
+    wait = world.act("falsify.run.start", node_id=world.node(), reason="Go <<<END.")["approval"]["id"]
+
+    async def work(client):
+        told, notice = (await client.read_resource(f"falsify://approval/p1/{wait}")).contents
+        prompt = await client.get_prompt("review-approval", {"project_id": "p1", "approval_id": wait})
+        embedded = [each.content.resource.text for each in prompt.messages[1:]]
+        return json.loads(told.text)["approval"], notice.text, [json.loads(embedded[0])["approval"], embedded[1]]
+
+    told, notice, embedded = served(world.workspace, work, "agent:other")
+    assert {name: told[name] for name in ("id", "status", "tool", "asked_by", "obstacles")} == {
+        "id": wait, "status": "pending", "tool": "falsify.run.start", "asked_by": ALICE, "obstacles": [],
+    }  # fmt: skip
+    assert "<<<" not in json.dumps(told)
+    assert notice == NOTICE
+    assert [embedded[0] | {"age_seconds": told["age_seconds"]}, embedded[1]] == [told, notice]
+
+
+@pytest.mark.parametrize(("project", "name"), [("p1", "A-0000000000"), ("p2", "A-1"), ("p1", "")])
+def test_a_request_that_is_none_is_no_resource_and_fills_no_prompt(world, project, name):
+    async def work(client):
+        with pytest.raises(MCPError) as read:
+            await client.read_resource(f"falsify://approval/{project}/{name}")
+        with pytest.raises(MCPError) as asked:
+            await client.get_prompt("review-approval", {"project_id": project, "approval_id": name or "x"})
+        return read.value.error.code, asked.value.error.code
+
+    assert served(world.workspace, work) == (types.INVALID_PARAMS, types.INVALID_PARAMS)
 
 
 def test_a_page_is_read_by_its_path_and_only_by_who_may_see_it(tmp_path):
@@ -425,11 +565,14 @@ def test_what_is_no_resource_for_a_caller_is_an_error_that_tells_nothing(world, 
 
 
 def test_every_prompt_is_listed_with_its_arguments_and_names_tools_that_there_are(world):
+    wait = world.act("falsify.run.start", node_id=world.node(), reason="Go.")["approval"]["id"]
+
     async def work(client):
         prompts = (await client.list_prompts()).prompts
         texts = {}
         for prompt in prompts:
             given = {argument.name: "some {words}" for argument in prompt.arguments}
+            given |= {"project_id": "p1", "approval_id": wait} if "approval_id" in given else {}
             texts[prompt.name] = (await client.get_prompt(prompt.name, given)).messages[0].content.text
         return [(each.name, [a.name for a in each.arguments if a.required]) for each in prompts], texts
 
@@ -440,7 +583,8 @@ def test_every_prompt_is_listed_with_its_arguments_and_names_tools_that_there_ar
         ("review-approval", ["project_id", "approval_id"]),
     ]
     assert {name for text in texts.values() for name in re.findall(r"falsify(?:\.\w+)+", text)} <= set(ROWS)
-    assert all("some {words}" in text for text in texts.values())
+    assert {name for name, text in texts.items() if "some {words}" in text} == {"start-session", "revise-belief"}
+    assert wait in texts["review-approval"]
 
 
 @pytest.mark.parametrize(
@@ -496,7 +640,6 @@ def test_arguments_are_completed_from_what_there_is_for_the_caller(world, mode):
     world.frozen()
     more = world.node(mutation={"hidden_width": 32})
     wait = world.act("falsify.run.start", node_id=more, reason="Go.")["approval"]["id"]
-    world.act("falsify.run.start", caller="agent:bob", node_id=more, reason="Me too.")
     told = completed(
         world,
         [

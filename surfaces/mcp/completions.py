@@ -9,8 +9,9 @@ from falsify.workbench.project import Project
 from surfaces.mcp.desk import Served
 from surfaces.mcp.identity import Caller
 from surfaces.mcp.prompts import PROMPTS
-from surfaces.mcp.resources import RESOURCES, project_uris
+from surfaces.mcp.resources import RESOURCES, projects
 from surfaces.tools.deferred import Deferred
+from surfaces.tools.fence import harmless
 
 if TYPE_CHECKING:
     from surfaces.tools import sight
@@ -61,17 +62,17 @@ def complete(typing: Typing, caller: Caller, served: Served) -> Completion:
 
 
 def _projects(served: Served, caller: Caller, _given: Given) -> Iterable[str]:
-    return project_uris(served, caller)
+    return projects(served, caller)
 
 
 def _nodes(served: Served, caller: Caller, given: Given) -> Iterable[str]:
-    """Return the names of what is believed, or was; where a node has a short name, that one."""
+    """Return the names of what is believed, or was: short ones, where they are words that harm nobody, else ids."""
     project = given.get("project", "")
     workspace = served.workspace_for(caller, project)
     if not workspace.knows(project):
         return ()
     graph = workspace.of(project).graph
-    short = {node: name for (_, name), node in graph.handles.items()}
+    short = {node: name for (_, name), node in graph.handles.items() if harmless(name) == name}
     return {short.get(node, node) for node in graph.nodes}
 
 
@@ -79,10 +80,13 @@ def _evidence(served: Served, caller: Caller, given: Given) -> Iterable[str]:
     return _project(served, caller, given.get("project", "")).evidence
 
 
-def _requests(served: Served, caller: Caller, given: Given) -> Iterable[str]:
-    """Return the caller's own requests that wait: those of others are told to nobody by a tool."""
+def _waiting(served: Served, caller: Caller, given: Given) -> Iterable[str]:
     known = _project(served, caller, given.get("project_id", "")).approvals.values()
-    return [each.id for each in known if each.status == "pending" and each.request.asked_by == caller.identity]
+    return [each.id for each in known if each.status == "pending"]
+
+
+def _requests(served: Served, caller: Caller, given: Given) -> Iterable[str]:
+    return _project(served, caller, given.get("project", "")).approvals
 
 
 def _pages(served: Served, caller: Caller, _given: Given) -> Iterable[str]:
@@ -96,13 +100,15 @@ def _project(served: Served, caller: Caller, project: str) -> Project:
 
 _SOURCES: Final[Mapping[tuple[str, str], Source]] = {
     **{(prompt.name, "project_id"): _projects for prompt in PROMPTS},
-    ("review-approval", "approval_id"): _requests,
+    ("review-approval", "approval_id"): _waiting,
     ("falsify://project/{id}", "id"): _projects,
     ("falsify://page/{+path}", "path"): _pages,
     ("falsify://obituary/{project}/{node}", "project"): _projects,
     ("falsify://obituary/{project}/{node}", "node"): _nodes,
     ("falsify://evidence/{project}/{id}", "project"): _projects,
     ("falsify://evidence/{project}/{id}", "id"): _evidence,
+    ("falsify://approval/{project}/{id}", "project"): _projects,
+    ("falsify://approval/{project}/{id}", "id"): _requests,
 }
 """What each argument is completed from."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote
 
 import orjson
@@ -10,8 +10,17 @@ import orjson
 from falsify.errors import NotFoundError
 from surfaces.mcp.desk import Served
 from surfaces.mcp.identity import Caller
-from surfaces.mcp.rows import Reply, Row
+from surfaces.mcp.rows import NOTICE, Reply, Row
+from surfaces.tools.calling import made_harmless
+from surfaces.tools.catalogue import work_of
+from surfaces.tools.deferred import Deferred
+from surfaces.tools.fence import Fence
 from surfaces.workbench import Workbench
+
+if TYPE_CHECKING:
+    from surfaces import approvals
+else:
+    approvals = Deferred("surfaces.approvals")
 
 SCHEME: Final = "falsify://"
 
@@ -22,7 +31,7 @@ Make = Callable[[Rows, Served, Caller, str], Reply]
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """A kind of resource: its template, what it is, and the tool that answers for it."""
+    """A kind of resource: its template, what it is, and the tool that answers for it, if one does."""
 
     template: str
     title: str
@@ -52,6 +61,29 @@ def _project(rows: Rows, served: Served, caller: Caller, rest: str) -> Reply:
 
 def _page(rows: Rows, served: Served, caller: Caller, rest: str) -> Reply:
     return rows["read_page"].answer(served, caller, {"rel_path": unquote(rest)})
+
+
+def _projects(_rows: Rows, served: Served, caller: Caller, _rest: str) -> Reply:
+    """Return every project that exists for a caller; the objectives are strangers' words, one harmless line each."""
+    fence, listed = Fence(), []
+    for project in projects(served, caller):
+        workspace = served.workspace.of(project)
+        research = workspace.project.exists
+        about = {"objective": fence.inline(workspace.project.objective)} if research else {}
+        listed.append({"id": project, "holds": "research" if research else "beliefs", **about})
+    told = {"projects": listed}
+    return Reply(orjson.dumps(told).decode(), told, is_error=False)
+
+
+def _approval(_rows: Rows, served: Served, caller: Caller, rest: str) -> Reply:
+    """Return a request of a project, as a person is told of it before they answer."""
+    project, approval_id = _two(rest)
+    workbench = Workbench(served.workspace_for(caller, project), project, beliefs=True)
+    request = next((each for each in approvals.requests_of(workbench) if each.id == approval_id), None)
+    if request is None:
+        raise NotFoundError(f"there is no request {ascii(approval_id)[:80]} in this project")
+    told = {"approval": made_harmless(approvals.detail(request, work_of=work_of))}
+    return Reply(orjson.dumps(told).decode(), told, is_error=False, notice=NOTICE)
 
 
 def _obituary(rows: Rows, served: Served, caller: Caller, rest: str) -> Reply:
@@ -104,6 +136,14 @@ def _two(rest: str) -> tuple[str, str]:
     return unquote(project), unquote(name)
 
 
+PROJECTS: Final = Resource(
+    "falsify://projects", "The projects",
+    "Every project that exists for the caller, and whether there is research in it, or beliefs alone (then begin with "
+    "falsify.belief.graph).",
+    "application/json", "", _projects,
+)  # fmt: skip
+"""The resource that is one, and no kind of many."""
+
 RESOURCES: Final = (
     Resource(
         "falsify://project/{id}", "The state of a project",
@@ -125,6 +165,11 @@ RESOURCES: Final = (
         "What is known of the file, and a preview of at most 8 KB between UNTRUSTED DATA delimiters.",
         "application/json", "falsify.evidence.list", _evidence,
     ),
+    Resource(
+        "falsify://approval/{project}/{id}", "A request that waits for a person, or did",
+        "What was asked for, by whom and why, what it would do now, and what keeps it from being carried out.",
+        "application/json", "", _approval,
+    ),
 )  # fmt: skip
 """Every kind of resource, in the order in which they are listed."""
 
@@ -132,7 +177,7 @@ RESOURCES: Final = (
 def read(rows: Rows, uri: str, caller: Caller, served: Served) -> Content:
     """Return what a resource says. Raises NotFoundError for one that is none, or none for this caller."""
     kind, _, rest = uri.removeprefix(SCHEME).partition("/")
-    known = next((each for each in RESOURCES if each.kind == kind), None)
+    known = next((each for each in (PROJECTS, *RESOURCES) if each.kind == kind), None)
     if known is None or not uri.startswith(SCHEME):
         raise NotFoundError("there is no such resource", hint="list the templates for those there are")
     reply = known.make(rows, served, caller, rest)
@@ -142,10 +187,15 @@ def read(rows: Rows, uri: str, caller: Caller, served: Served) -> Content:
 
 
 def project_uris(served: Served, caller: Caller) -> dict[str, str]:
-    """Return the resources of the projects that exist for a caller, by the projects' ids."""
-    named = [each.removeprefix("project:") for each in served.workspace.log.streams() if each.startswith("project:")]
-    known = [each for each in named if caller.admits(each) and served.workspace.of(each).project.exists]
+    """Return the resources of the projects with research that exist for a caller, by the projects' ids."""
+    known = [each for each in projects(served, caller) if served.workspace.of(each).project.exists]
     return {each: f"{SCHEME}project/{quote(each, safe='')}" for each in known}
+
+
+def projects(served: Served, caller: Caller) -> list[str]:
+    """Return every project that exists for a caller, those with beliefs alone too."""
+    named = [each.removeprefix("project:") for each in served.workspace.log.streams() if each.startswith("project:")]
+    return [each for each in named if caller.admits(each)]
 
 
 def _said(told: Mapping[str, Any]) -> str:

@@ -86,6 +86,11 @@ _FAULTS: Final = frozenset({1, 2, 3, 7, 8, 9})
 """The exit codes of what is an error. That a person has to approve, that others were faster or that a rule says no is
 an answer."""
 
+_QUICK: Final = (
+    "falsify.project.get_state", "falsify.ticket.list", "falsify.graph.get", "falsify.node.compare",
+)  # fmt: skip
+"""The tools that read what is in memory, and no file."""
+
 _SEARCH_PAGES: Final = (
     "search_company_context", "grep_company_context", "who_knows", "find_precedents", "get_context_pack",
     "ask_company_context",
@@ -117,7 +122,17 @@ def paid(payload: Payload, *, quotes: bool = False) -> Reply:
 
 def _of_workbench(name: str, served: Served, caller: Caller, arguments: Arguments) -> Reply:
     workspace = served.workspace_for(caller, arguments.get("project_id"))
-    return enveloped(call(workspace, CATALOGUE, name, arguments, caller=caller.identity))
+    return _narrowed(enveloped(call(workspace, CATALOGUE, name, arguments, caller=caller.identity)), caller)
+
+
+def _narrowed(reply: Reply, caller: Caller) -> Reply:
+    """Return a reply without the project that this one was begun from, where that is kept from the caller."""
+    result = reply.structured.get("result", {})
+    parent = result.get("parent_project_id")
+    if not parent or caller.admits(parent):
+        return reply
+    told = {**reply.structured, "result": {**result, "parent_project_id": None}}
+    return Reply(orjson.dumps(told).decode(), told, reply.is_error)
 
 
 def _of_beliefs(name: str, served: Served, caller: Caller, arguments: Arguments) -> Reply:
@@ -161,7 +176,7 @@ def rows() -> Mapping[str, Row]:
     """Return every tool by its canonical name, in the order in which they are listed."""
     every: Iterable[Row] = (
         *(
-            Row(tool, OUTPUT_SCHEMA, partial(_of_workbench, name), _fail_enveloped, quick=tool.kind == "answer")
+            Row(tool, OUTPUT_SCHEMA, partial(_of_workbench, name), _fail_enveloped, quick=name in _QUICK)
             for name, tool in CATALOGUE.items()
         ),
         *(

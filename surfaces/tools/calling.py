@@ -14,6 +14,7 @@ from falsify.workbench.project import Project
 from surfaces.envelope import Envelope, NextAction, refusal
 from surfaces.tools.fence import Fence, harmless
 from surfaces.tools.schema import Approval, ToolInput, describe, parse, publish
+from surfaces.tools.spoken import in_tools
 from surfaces.workbench import Work, Workbench, state_tool
 from surfaces.workspace import Workspace
 
@@ -118,9 +119,9 @@ def call(workspace: Workspace, catalogue: Mapping[str, Tool], name: str, argumen
     tool = None
     try:
         tool = tool_of(catalogue, name)
-        return _called(workspace, tool, arguments, caller=identity(caller))
+        return in_tools(_called(workspace, tool, arguments, caller=identity(caller)))
     except FalsifyError as error:
-        return _refused(workspace, tool, arguments, error).to_bytes()
+        return in_tools(_refused(workspace, tool, arguments, error).to_bytes())
 
 
 def _called(workspace: Workspace, tool: Tool, arguments: object, *, caller: str) -> bytes:
