@@ -293,6 +293,13 @@ def test_projects_are_listed_in_a_line_each(falsify, promoted):
     assert [row["id"] for row in told(falsify("project", "list", "--json"))] == ["p1", "p2"]
 
 
+def test_a_project_that_holds_beliefs_alone_is_named_beside_the_list(falsify, promoted):
+    falsify("--project", "p3", "question", "Which way?")
+    code, out, err = falsify("project", "list")
+    assert (code, "p3" in out) == (0, False)
+    assert err == "p3 holds beliefs, and no research: see `falsify --project p3 graph`\n"
+
+
 def test_two_projects_do_not_differ_in_case_alone_because_their_folders_might_be_one(falsify, root, project):
     before = revision(root)
     code, _, err = falsify("project", "create", "P1", "--objective", "What else?")

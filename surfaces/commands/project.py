@@ -137,14 +137,17 @@ def create(
 @project.command("list")
 @research
 def list_(session: Session) -> None:
-    """List the projects of the workspace."""
+    """List the research projects of the workspace; those that hold beliefs alone are named on stderr."""
     from surfaces.approvals import projects
     from surfaces.lines.project import projects as lines
     from surfaces.tools.research_rows import project_line
 
     with session.workspace() as workspace:
         caller = workspace.settings.actor
-        session.show([project_line(each.sight(caller)) for each in projects(workspace)], lines)
+        every = list(projects(workspace, beliefs=True))
+        session.show([project_line(each.sight(caller)) for each in every if each.project.exists], lines)
+        for name in (each.project_id for each in every if not each.project.exists):
+            note(f"{name} holds beliefs, and no research: see `falsify --project {name} graph`")
 
 
 @project.command()
