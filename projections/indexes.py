@@ -40,7 +40,7 @@ def root_index(org: Org, pages: Iterable[Page]) -> str:
     return _document(
         ROOT,
         "Index",
-        "Read one of these with its slug, or with entities/ and the type.",
+        "What is granted to you is read with its slug, or with entities/ and the type.",
         {
             "Departments": [f"- {slug}: {_line(name)} ({departments[slug]})" for slug, name in sorted(names.items())],
             "Entity types": [f"- {name} ({entities[name]})" for name in sorted(entities)],

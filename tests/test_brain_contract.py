@@ -296,6 +296,13 @@ def test_toon_is_the_same_payload_for_every_tool_that_has_it(world):
 
 # --- each refusal ---------------------------------------------------------------------------------------------
 
+NEEDS: dict[str, str] = {
+    name: next(each for each, field in row.model.model_fields.items() if field.is_required())
+    for name, row in BRAIN_CATALOGUE.items()
+    if not row.owners and any(field.is_required() for field in row.model.model_fields.values())
+}
+"""The tools that need an argument, and the first that each needs."""
+
 TEXTS = ("", " \t", "x" * 2_001, "a\x00b", "a\x1bb")
 LONG = "x" * 2_001
 QUESTION = {"question": "Why?"}
@@ -325,6 +332,16 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("rate_answer", {"answer_id": "0" * 32, "rating": "sideways"}, "invalid_rating"),
     ("rate_answer", {"answer_id": "0" * 32, "rating": "up", "comment": LONG}, "comment_too_long"),
     *[(name, {**given, "nonsense": 1}, "invalid_arguments") for name, given in REQUIRED.items()],
+    *[(name, sent, "invalid_arguments") for name in NEEDS for sent in ({}, {"q": "x"}, {"Query": 1, "k": 3})],
+    ("rate_answer", {"answer_id": "0" * 32}, "invalid_arguments"),
+    ("ask_company_context", {"q": "Why?"}, "invalid_arguments"),
+    # What was sent and is none has the code of its own.
+    *[
+        (name, {needed: value}, f"invalid_{needed}")
+        for name, needed in NEEDS.items()
+        if needed in {"query", "pattern", "topic", "situation"}
+        for value in (7, None, ["x"])
+    ],
 ]
 
 
@@ -422,6 +439,25 @@ def test_a_brain_that_is_not_built_says_so_and_does_not_crash(tmp_path):
     made.close()
 
 
+NOTES = {"NOT_BUILT": NOT_BUILT, "NOTHING_THERE": NOTHING_THERE}
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_a_note_tells_nobody_to_do_what_only_the_owner_can(name):
+    """Agents have tools and people have commands: a command is named with whose it is."""
+    assert "`falsify " not in NOTES[name].partition("owner")[0]
+    assert NOTES[name].count("`falsify ") >= 1
+
+
+def test_what_is_said_where_nothing_may_be_seen_is_true_with_pages_and_without(world):
+    assert NOTHING_THERE == (
+        "_There is nothing here that you may see: there are no pages yet, or none that is served to you, or to the "
+        "person you ask for. The owner imports pages (`falsify brain import FOLDER`) and says on the org map who may "
+        "see them (`falsify brain org`)._"
+    )
+    assert told(world, "search_company_context", (NOBODY, ""), **REFUND) == NOTHING_THERE
+
+
 def test_every_tool_is_held_to_the_contract_here():
     told_of = {name for name, *_ in SHAPES} | set(REQUIRED) | {name for name, *_ in REFUSED} | set(GOVERNED)
-    assert told_of | {"log_trace", "governance_apply"} == set(BRAIN_CATALOGUE)
+    assert told_of | {"governance_apply"} == set(BRAIN_CATALOGUE)

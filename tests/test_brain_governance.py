@@ -308,7 +308,32 @@ def test_an_operation_is_refused_by_a_word_and_nothing_is_written(brain, reason,
 
 def test_nothing_can_be_changed_before_there_is_a_map(tmp_path):
     brain = brain_at(tmp_path, "")
-    assert told(brain, "require_validation", category="pricing")["reason"] == "no_org"
+    answer = told(brain, "require_validation", category="pricing")
+    assert (answer["reason"], answer["message"]) == (
+        "no_org", "there is no org map yet; accept one: `falsify brain org import FILE`",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("op", "arguments", "known"),
+    [
+        ("grant_department", {"agent": "robot", "dept": "legal", "mode": "read"}, "there is no agent 'robot'; the"),
+        ("add_decides", {"slug": "zoe", "category": "pricing"}, "there is no person 'zoe'; the people are bob,"),
+        ("assign_department", {"slug": "bob", "dept": "lab"}, "there is no department 'lab'; it is one of commerce,"),
+    ],
+)
+def test_who_names_what_is_not_on_the_map_is_told_how_it_is_added(brain, op, arguments, known):
+    message = told(brain, op, **arguments)["message"]
+    assert message.startswith(known)
+    assert message.endswith(
+        ". No operation adds one: write it into what `falsify brain org show` prints, and accept that with "
+        "`falsify brain org import FILE --replace`"
+    )
+
+
+def test_an_operation_that_is_not_named_is_missing(brain):
+    answer = orjson.loads(governance_preview(brain, OWNER))
+    assert (answer["reason"], answer["message"].split("; ")[0]) == ("missing_argument", "op is missing")
 
 
 def test_the_table_names_an_inverse_of_the_same_arguments_for_every_operation():
@@ -602,7 +627,7 @@ def test_what_no_operation_changes_is_named_when_a_changed_file_is_refused(brain
         import_org(brain, MAP.replace("Bob Petit", "Bob Grand"), caller=OWNER)
     assert (
         told_.value.hint
-        == "no operation changes people like that. Or accept it as a whole: `falsify brain org import FILE --replace`"
+        == "no operation changes people like that. Accept it as a whole: `falsify brain org import FILE --replace`"
     )
 
 

@@ -252,6 +252,16 @@ def test_what_is_empty_or_too_long_is_refused_and_read_no_further(changes):
     assert rules(draft(**changes)) == ["R-SIZE"]
 
 
+def test_what_is_empty_or_too_long_is_told_once_and_by_its_own_size():
+    title, words = "x" * 200, "y" * 20_001
+    assert refusals(draft(title="", body="", text="\n\n"), ground()) == [
+        "R-SIZE: the title is empty", "R-SIZE: the text is empty",
+    ]  # fmt: skip
+    for least in ("", title):
+        long = draft(title=least or "T", body=words, text=f"{least or 'T'}\n\n{words}")
+        assert refusals(long, ground()) == ["R-SIZE: the text has 20,001 characters; the limit is 20,000"]
+
+
 def test_the_same_words_are_a_duplicate_whatever_their_marks():
     again = draft("THE pump is greased -- every 14 days, by the morning shift!")
     assert refusals(again, ground()) == [f"R-DUPLICATE: {PUMP_PATH} says the same"]
@@ -271,7 +281,9 @@ def test_a_page_out_of_sight_is_never_a_duplicate():
 
 def test_what_waits_already_is_not_proposed_again():
     waiting = {"P-1": "Valves are closed before the filter is changed!"}
-    assert refusals(draft(), ground(waiting=waiting)) == ["R-DUPLICATE: you proposed the same already, as P-1"]
+    assert refusals(draft(), ground(waiting=waiting)) == [
+        "R-DUPLICATE: you proposed the same already, as P-1, which waits for a person"
+    ]
 
 
 class BrokenClassifier:

@@ -244,6 +244,7 @@ def test_a_withheld_page_is_unavailable_as_an_absent_one_is(tmp_path):
 def test_a_pack_whose_page_is_wrong_says_what_is_wrong_to_who_may_see_it(world, pack, reason):
     told = got(world.brain, pack)
     assert (list(told), told["error"], told["reason"]) == (["error", "reason", "message"], "pack_invalid", reason)
+    assert ". Whoever keeps the page of the pack can mend it: " in told["message"]
 
 
 @pytest.mark.parametrize("hint", ["x" * 2_001, "a\x00b", "\x1b[31m"])

@@ -13,6 +13,7 @@ from falsify.brain.events import OrgAccepted, PageRecorded, PageRemoved, Proposa
 from falsify.brain.library import current
 from falsify.brain.page import read_page
 from falsify.brain.scope import scope_of
+from falsify.clock import SteppingClock
 from falsify.errors import ConflictError, ForbiddenError, NotFoundError, RefusedError
 from surfaces.approvals import detail, items
 from surfaces.brain import STREAM, Brain
@@ -208,9 +209,119 @@ def test_the_same_is_not_proposed_twice_by_one_but_may_be_by_two(brain):
     first = new_page(brain)
     again = new_page(brain, title="Other title")
     assert again["refusal_messages"] == [
-        f"R-DUPLICATE: you proposed the same already, as {first['moderation_item_id']}"
+        f"R-DUPLICATE: you proposed the same already, as {first['moderation_item_id']}, which waits for a person"
     ]
     assert new_page(brain, CLERK)["outcome"] == "staged"
+
+
+# --- what became of it ----------------------------------------------------------------------------------------------
+
+REASON = 'We know that.\nIgnore "all" of it, and ask Vera.'
+FRONT = (
+    "---\ndescription: On filters\ntags: [a, 1, 2026-05-01, true, null]\n---\r\nChange them.\r\n\r\n  * in spring\r\n"
+)
+
+
+def rejected(brain, answer, reason=REASON):
+    item(brain, answer).reject(VERA, reason)
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("propose", "words"),
+    [
+        (new_page, {}),
+        (new_page, {"content": FRONT, "refs": [PUMP_PATH], "title": " Filters "}),
+        (lesson, {"lesson": " Valves are closed first.\r\n\r\nAll of them.\n"}),
+        (lesson, {"kind": "rule"}),
+    ],
+)
+def test_the_same_proposed_again_after_a_rejection_is_answered_with_what_became_of_it(brain, propose, words):
+    first = rejected(brain, propose(brain, **words))
+    head = brain.log.head()
+    for _ in range(2):
+        assert propose(brain, **words) == {
+            "outcome": "rejected",
+            "written": False,
+            "rel_path": first["rel_path"],
+            "moderation_item_id": first["moderation_item_id"],
+            "refusal_messages": [REASON],
+            "superseded": [],
+        }
+    assert brain.log.head() == head
+
+
+def test_a_rejection_is_told_however_many_days_have_passed(brain):
+    first = rejected(brain, new_page(brain))
+    staged = item(brain, first).proposal.staged
+    brain.workspace.clock = SteppingClock(brain.workspace.clock.now() + 90 * 86_400_000_000)
+    assert f"updated: '{brain.today}'" not in staged.text
+    assert new_page(brain)["moderation_item_id"] == first["moderation_item_id"]
+
+
+def test_a_rejection_without_words_is_told_without_words(brain):
+    first = rejected(brain, new_page(brain), "")
+    again = new_page(brain)
+    assert (again["outcome"], again["moderation_item_id"], again["refusal_messages"]) == (
+        "rejected", first["moderation_item_id"], [],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"title": "Filters, anew"},
+        {"content": "Filters are changed in autumn."},
+        {"content": "* Filters are changed in spring."},
+        {"content": "---\ndescription: On filters\n---\nFilters are changed in spring."},
+        {"department": "general"},
+        {"refs": [PUMP_PATH]},
+    ],
+)
+def test_what_was_changed_after_a_rejection_is_proposed_anew(brain, changed):
+    first = rejected(brain, new_page(brain))
+    again = new_page(brain, **changed)
+    assert (again["outcome"], again["refusal_messages"]) == ("staged", [])
+    assert again["moderation_item_id"] != first["moderation_item_id"]
+
+
+def test_a_rejection_is_told_to_nobody_but_the_proposer(brain):
+    rejected(brain, new_page(brain))
+    assert new_page(brain, CLERK)["outcome"] == "staged"
+    assert new_page(brain, READER)["refusal_messages"] == ["R-SCOPE: you have no permission to write there"]
+
+
+def test_who_may_not_write_any_more_is_not_told_of_a_rejection_either(brain):
+    rejected(brain, new_page(brain))
+    told = {**ORG.as_json(), "agents": [a for a in ORG.as_json()["agents"] if a["name"] != "scribe"]}
+    record(brain, OrgAccepted(org=told, source="test"))
+    assert new_page(brain)["refusal_messages"] == ["R-SCOPE: you have no permission to write there"]
+
+
+def test_a_rejection_is_told_though_the_guard_would_refuse_it_by_now_too(brain):
+    first = rejected(brain, new_page(brain, refs=[PUMP_PATH]))
+    record(brain, PageRemoved(rel_path=PUMP_PATH, known_at="2026-01-01T00:00:00Z", author="import", commit=""))
+    again = new_page(brain, refs=[PUMP_PATH])
+    assert (again["outcome"], again["moderation_item_id"]) == ("rejected", first["moderation_item_id"])
+
+
+def test_it_is_the_last_of_several_rejections_that_is_told(brain):
+    first = new_page(brain)
+    second = new_page(brain, title="Filters, anew", content="Filters are changed in autumn.")
+    for answer, reason in ((second, "no"), (first, "not at all")):
+        rejected(brain, answer, reason)
+    assert new_page(brain)["refusal_messages"] == ["not at all"]
+    assert new_page(brain, title="Filters, anew", content="Filters are changed in autumn.")["refusal_messages"] == [
+        "no"
+    ]
+
+
+def test_an_approved_proposal_is_found_where_it_landed_and_once_its_page_is_gone_it_may_be_proposed_again(brain):
+    item(brain, new_page(brain)).approve(OWNER)
+    assert new_page(brain)["refusal_messages"] == ["R-DUPLICATE: memory/ops/filters.md says the same"]
+    gone = PageRemoved(rel_path="memory/ops/filters.md", known_at="2026-01-02T00:00:00Z", author="import", commit="")
+    record(brain, gone)
+    assert new_page(brain)["outcome"] == "staged"
 
 
 def test_what_a_judge_finds_is_for_the_person_and_not_for_the_agent(tmp_path):
@@ -302,8 +413,9 @@ def test_approved_twice_it_is_landed_once(brain):
 def test_a_rejected_proposal_is_not_landed(brain):
     found = item(brain, new_page(brain))
     found.reject(VERA, "we know that")
-    with pytest.raises(RefusedError, match=f"was rejected by {VERA}"):
+    with pytest.raises(RefusedError, match=f"was rejected by {VERA}") as refused:
         found.approve(OWNER)
+    assert refused.value.hint == "who proposed it has to change it first: the same again is answered with the rejection"
     with pytest.raises(ConflictError):
         found.reject(OWNER, "again")
     assert (item(brain, {"moderation_item_id": found.id}).proposal.note, text(brain, "memory/ops/filters.md")) == (
@@ -317,6 +429,8 @@ def stays_pending(brain, found, because):
     with pytest.raises(ConflictError) as caught:
         found.approve(OWNER)
     assert caught.value.details["changed"] == [because]
+    # A hint is a command that can be run as it stands, but for its words in capitals.
+    assert f"`falsify approvals reject {found.id} --reason TEXT`" in caught.value.hint
     assert brain.log.head() == head
     now = item(brain, {"moderation_item_id": found.id})
     assert (now.pending, now.detail()["obstacles"], now.detail()["would_do"]) == (True, [because], [])

@@ -58,9 +58,13 @@ def test_the_questions_of_yesterday_do_not_count_today():
         ((HELPER, ""), (HELPER, "stranger"), True),
         ((FAY, ""), (SAM, ""), False),
         ((OWNER, ""), ("person:olga", ""), True),
+        (("agent:nobody", "sam"), (SAM, ""), False),
+        (("agent:nobody", "sam"), ("agent:nobody", "fay"), True),
+        ((FAY, "sam"), (SAM, ""), False),
+        ((FAY, "sam"), (FAY, ""), True),
     ],
 )
-def test_a_question_counts_for_whom_it_was_asked(asked, now, counts):
+def test_a_question_counts_for_whom_an_agent_of_the_map_asked_it_else_for_who_asked(asked, now, counts):
     refused = over(library(asked), Quotas(person_daily=1), caller=now[0], on_behalf_of=now[1])
     assert refused == ("quota_exceeded" if counts else None)
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -17,7 +18,7 @@ from surfaces.tools.brain_reads import MOST_PAGES, NO_INDEX, NO_PAGE, WITHHELD
 from surfaces.tools.brain_search import NOTHING_THERE
 from surfaces.tools.page_parts import MAX_PAGE
 from tests.sample_world import sample
-from tests.search_world import World, page
+from tests.search_world import ORG, World, page
 
 OWNER, NOBODY = "owner", "agent:nobody"
 SALES, QUALITY, LEDGER = "agent:sales-assistant", "agent:quality-copilot", "agent:ledger-reader"
@@ -113,7 +114,7 @@ def test_a_large_page_is_its_front_matter_and_a_listing_then_section_by_section(
 def test_a_section_that_is_not_there_is_told_with_those_that_are(world, section):
     world.write({"memory/large.md": large()})
     answer = text(world.brain, "read_page", rel_path="memory/large.md", section=section)
-    assert answer.endswith(f"_This page has no section {section}: they are numbered from 1 to 4._\n")
+    assert answer.endswith(f"_This page has no section {section}: it has 4, numbered from 1._\n")
 
 
 def test_a_section_of_a_small_page_is_read_too(world):
@@ -205,6 +206,16 @@ def test_links_leave_a_page_and_come_back_to_it(world):
     }
 
 
+def test_a_page_of_nothing_but_front_matter_says_that_it_has_no_sections(world):
+    world.write({"memory/sales/empty.md": "---\ntitle: Empty\n---\n", "memory/sales/blank.md": ""})
+    told = {
+        path: text(world.brain, "read_page", rel_path=f"memory/sales/{path}.md", section=1)
+        for path in ("empty", "blank")
+    }
+    none = "_This page has no section 1: it has none._\n"
+    assert told == {"empty": f"---\ntitle: Empty\n---\n{none}", "blank": none}
+
+
 def test_a_link_whose_other_end_may_not_be_seen_is_as_if_nothing_were_there(world):
     world.write(LINKED)
     denied = text(world.brain, "get_links", "agent:helper", rel_path="memory/sales/a.md")
@@ -228,6 +239,38 @@ def test_the_root_has_names_and_counts_for_everybody_and_nothing_else(company):
     assert "- quality: Quality (10)" in root.splitlines()
     assert "- suppliers (3)" in root.splitlines()
     assert [p.title for p in company.brain.pages().pages.values() if len(p.title) > 9 and p.title in root] == []
+
+
+def test_the_root_promises_nobody_that_what_it_names_can_be_read(company):
+    root = text(company.brain, "get_index", NOBODY)
+    assert "What is granted to you is read with its slug, or with entities/ and the type." in root.splitlines()
+    named = re.findall(r"^- ([a-z]+): ", root, re.MULTILINE)
+    assert len(named) == 7
+    assert {text(company.brain, "get_index", NOBODY, scope=each) for each in named} == {NO_INDEX}
+
+
+def test_the_root_counts_nothing_that_this_channel_does_not_serve_and_is_the_same_for_everybody_on_it(tmp_path):
+    pages = {
+        "memory/sales/a.md": page("A", "Open."),
+        "memory/sales/b.md": page("B", "Closed.", sensitivity="restricted"),
+        "memory/entities/rivals/c.md": page("C", "Closed.", sensitivity="confidential"),
+    }
+    told = {}
+    for name, destination, kept in (("cli", "cli", 3), ("mcp", "mcp", 3), ("without", "mcp", 1)):
+        made = World(tmp_path / name, destination=destination)
+        made.write(dict(list(pages.items())[:kept]))
+        [told[name]] = {text(made.brain, "get_index", who) for who in ("owner", "agent:helper", NOBODY)}
+        made.close()
+    assert told["mcp"] == told["without"]
+    assert ("- sales: Sales (1)" in told["mcp"], "rivals" in told["mcp"]) == (True, False)
+    assert ("- sales: Sales (2)" in told["cli"], "- rivals (1)" in told["cli"]) == (True, True)
+
+
+def test_a_brain_of_which_this_channel_serves_nothing_is_built_all_the_same(tmp_path):
+    made = World(tmp_path, org=replace(ORG, departments=(), people=ORG.people[:1], agents=()), destination="mcp")
+    made.write({"memory/a.md": page("A", "Closed.", sensitivity="restricted")})
+    assert "- general: General (0)" in text(made.brain, "get_index")
+    made.close()
 
 
 def test_the_index_of_a_department_is_its_catalogue(company):
@@ -292,8 +335,13 @@ def test_a_text_that_is_none_is_refused_before_anything_is_looked_for(company, n
 
 
 def test_arguments_that_do_not_fit_the_schema_are_an_error_object(company):
-    answer = told(company.brain, "read_page", path="memory/a.md")
-    assert (list(answer), answer["error"]) == (["error", "message"], "invalid_arguments")
+    for name, arguments in (
+        ("read_page", {"path": "memory/a.md"}),
+        ("who_knows", {"subject": "cells"}),
+        ("find_precedents", {"k": 3}),
+    ):
+        answer = told(company.brain, name, **arguments)
+        assert (list(answer), answer["error"]) == (["error", "message"], "invalid_arguments")
     assert told(company.brain, "list_pages", format="yaml")["error"] == "invalid_format"
 
 

@@ -7,6 +7,12 @@ from falsify.brain.org import AREAS, GENERAL, Agent, Org, Person
 from falsify.brain.org_file import NOBODY, is_category
 from falsify.errors import RefusedError
 
+ADDING: Final = (
+    "No operation adds one: write it into what `falsify brain org show` prints, and accept that with "
+    "`falsify brain org import FILE --replace`"
+)
+"""How a department, a person or an agent comes onto the map."""
+
 Arguments = Mapping[str, str]
 """The arguments of an operation by the names that the tools give them, none empty."""
 
@@ -41,7 +47,8 @@ def person_of(org: Org, slug: str) -> Person:
     person = next((p for p in org.people if p.slug == slug), None)
     if person is None:
         known = ", ".join(sorted(p.slug for p in org.people))
-        raise refused("unknown_person", f"there is no person {shown(slug)}", f"the people are {known or 'nobody yet'}")
+        hint = f"the people are {known or 'nobody yet'}. {ADDING}"
+        raise refused("unknown_person", f"there is no person {shown(slug)}", hint)
     return person
 
 
@@ -50,7 +57,8 @@ def agent_of(org: Org, name: str) -> Agent:
     agent = org.agent(name)
     if agent is None:
         known = ", ".join(sorted(a.name for a in org.agents))
-        raise refused("unknown_agent", f"there is no agent {shown(name)}", f"the agents are {known or 'none yet'}")
+        hint = f"the agents are {known or 'none yet'}. {ADDING}"
+        raise refused("unknown_agent", f"there is no agent {shown(name)}", hint)
     return agent
 
 
@@ -66,7 +74,7 @@ def _slug(org: Org, value: object) -> str:
 
 def _dept(org: Org, value: object) -> str:
     known = sorted({GENERAL, *(d.slug for d in org.departments)})
-    return _among("unknown_department", "department", _text("dept", value), known)
+    return _among("unknown_department", "department", _text("dept", value), known, more=f". {ADDING}")
 
 
 def _target(org: Org, value: object) -> str:
@@ -105,7 +113,7 @@ _CHECKS: Final[Mapping[str, Callable[[Org, object], str]]] = {
 }
 
 
-def _among(reason: str, what: str, value: str, known: Collection[str]) -> str:
+def _among(reason: str, what: str, value: str, known: Collection[str], *, more: str = "") -> str:
     if value not in known:
-        raise refused(reason, f"there is no {what} {shown(value)}", f"it is one of {', '.join(known)}")
+        raise refused(reason, f"there is no {what} {shown(value)}", f"it is one of {', '.join(known)}{more}")
     return value

@@ -64,7 +64,7 @@ def plan(org: Org, op: str, given: Mapping[str, object]) -> Plan:
     what would leave a map that is not valid.
     """
     if org == EMPTY:
-        raise refused("no_org", "there is no org map yet", "import one: `falsify brain import FOLDER`")
+        raise refused("no_org", "there is no org map yet", "accept one: `falsify brain org import FILE`")
     operation = operation_of(op)
     arguments = arguments_of(org, op, given)
     after = operation.change(org, arguments)
@@ -251,4 +251,5 @@ def _instead(before: Org, after: Org) -> str:
         told.append(f"change it with `falsify brain governance apply`: {'; '.join(commands[:SHOWN])}{more}")
     if rest:
         told.append(f"no operation changes {', '.join(rest)} like that")
-    return ". ".join([*told, "Or accept it as a whole: `falsify brain org import FILE --replace`"])
+    whole = "Or accept" if commands else "Accept"
+    return ". ".join([*told, f"{whole} it as a whole: `falsify brain org import FILE --replace`"])

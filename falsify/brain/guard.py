@@ -144,23 +144,21 @@ def _scope(draft: Draft, ground: Ground) -> Iterator[str]:
 
 def _size(draft: Draft, _ground: Ground) -> Iterator[str]:
     limit = MAX_CONTENT if draft.kind == "page" else MAX_LESSON
-    yield from _bounds("the title", draft.title, MAX_TITLE)
-    yield from _bounds("the text", draft.text, limit + MAX_TITLE)
+    if not draft.title.strip():
+        yield "the title is empty"
+    if len(draft.title) > MAX_TITLE:
+        yield f"the title has {len(draft.title):,} characters; the limit is {MAX_TITLE:,}"
+    size = len(draft.text) - len(draft.title) - 2  # what was written, without the title and the empty line after it
     if not normal(draft.body):
         yield "the text is empty"
+    if size > limit:
+        yield f"the text has {size:,} characters; the limit is {limit:,}"
     if "\n" in draft.title.strip() or "\r" in draft.title.strip():
         yield "the title has more than one line"
     if len(draft.refs) > MAX_REFS:
         yield f"there are {len(draft.refs)} refs; the limit is {MAX_REFS}"
     if any(len(ref) > MAX_REF for ref in draft.refs):
         yield f"a ref has more than {MAX_REF} characters"
-
-
-def _bounds(what: str, text: str, limit: int) -> Iterator[str]:
-    if not text.strip():
-        yield f"{what} is empty"
-    if len(text) > limit:
-        yield f"{what} has {len(text):,} characters; the limit is {limit:,}"
 
 
 def _keys(draft: Draft, _ground: Ground) -> Iterator[str]:
@@ -203,7 +201,7 @@ def _duplicate(draft: Draft, ground: Ground) -> Iterator[str]:
     wanted = normal(draft.body)
     for proposal_id, text in ground.waiting.items():
         if normal(text) == wanted:
-            yield f"you proposed the same already, as {proposal_id}"
+            yield f"you proposed the same already, as {proposal_id}, which waits for a person"
 
 
 Check = Callable[[Draft, Ground], Iterator[str]]

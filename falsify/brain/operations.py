@@ -274,9 +274,12 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
 
 def operation_of(name: object) -> Operation:
     """Return an operation by its name, or refuse."""
+    known = f"the operations are {', '.join(OPERATIONS)}"
+    if name is None:
+        raise refused("missing_argument", "op is missing", known)
     operation = OPERATIONS.get(name) if isinstance(name, str) else None
     if operation is None:
-        raise refused("unknown_operation", f"there is no operation {shown(name)}", f"they are {', '.join(OPERATIONS)}")
+        raise refused("unknown_operation", f"there is no operation {shown(name)}", known)
     return operation
 
 

@@ -12,7 +12,7 @@ from falsify.brain import governance
 from falsify.brain.contradictions import findings
 from falsify.brain.drafts import LESSONS, draft_again, path_of, superseded_text, written
 from falsify.brain.events import BrainEvent, PageRecorded, ProposalApproved, ProposalRejected, ProposalStaged
-from falsify.brain.guard import Draft, Ground, likest, refusals, second_thoughts
+from falsify.brain.guard import Draft, Ground, likest, refusals, rules_of, second_thoughts
 from falsify.brain.library import Library, Proposal, current
 from falsify.brain.org import Org
 from falsify.brain.page import read_page
@@ -27,21 +27,26 @@ GroundOf = Callable[[str], Ground]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a proposal: it is staged, or it was refused."""
+    """What became of a proposal: it is staged, the guard refused it, or a person has rejected the same before."""
 
     staged: ProposalStaged | None
     refusals: tuple[str, ...] = ()
+    rejected: Proposal | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as the tools tell it. Nothing is ever written before a person approves."""
-        staged = self.staged
+        """Return it as the tools tell it. Nothing is ever written before a person approves.
+
+        Of what was rejected the id and the path are those of then, and the one message is what the person said.
+        """
+        told = self.rejected.staged if self.rejected else self.staged
+        said = (self.rejected.note,) if self.rejected and self.rejected.note else ()
         return {
-            "outcome": "staged" if staged else "refused",
+            "outcome": "rejected" if self.rejected else "staged" if self.staged else "refused",
             "written": False,
-            "rel_path": staged.rel_path if staged else None,
-            "moderation_item_id": staged.proposal_id if staged else None,
-            "refusal_messages": list(self.refusals),
-            "superseded": list(staged.supersedes) if staged else [],
+            "rel_path": told.rel_path if told else None,
+            "moderation_item_id": told.proposal_id if told else None,
+            "refusal_messages": [*self.refusals, *said],
+            "superseded": list(self.staged.supersedes) if self.staged else [],
         }
 
 
@@ -49,8 +54,12 @@ class Outcome:
 
 
 def propose(library: Library, draft: Draft, ground: Ground, *, today: str, judge: Judge) -> Outcome:
-    """Return the proposal, or what the guard has against it. `today` is the date of the page."""
-    if refused := refusals(draft, ground):
+    """Return the proposal, what the guard has against it, or that it was rejected. `today` is the date of the page."""
+    refused = refusals(draft, ground)
+    # Who may not write learns no more, of their own proposals either.
+    if "R-SCOPE" not in rules_of(refused) and (known := _rejected(library, draft)):
+        return Outcome(None, rejected=known)
+    if refused:
         return Outcome(None, tuple(refused))
     rel_path = path_of(draft)
     if not readable(rel_path):
@@ -66,6 +75,21 @@ def propose(library: Library, draft: Draft, ground: Ground, *, today: str, judge
         return Outcome(None, (f"R-KEYS: {error.message}",))
     notes = (*near, *found)
     return Outcome(_staged(library, draft, text, notes=notes, judge=f"{judge.name} {judge.version}", supersedes=old))
+
+
+def _rejected(library: Library, draft: Draft) -> Proposal | None:
+    """Return the proposal of the same caller that a draft repeats, if a person rejected it."""
+    own = (each for each in reversed(library.proposals.values()) if each.staged.proposed_by == draft.caller)
+    last = next((each for each in own if _repeats(draft, each.staged)), None)
+    return last if last and last.status == "rejected" else None
+
+
+def _repeats(draft: Draft, staged: ProposalStaged) -> bool:
+    """Return whether a draft, proposed on that day, would have been the page that was staged then."""
+    if staged.proposes == "governance" or (draft.title, path_of(draft)) != (staged.title, staged.rel_path):
+        return False
+    then = read_page(staged.rel_path, staged.text).updated
+    return written(draft, today=then, supersedes=staged.supersedes) == staged.text
 
 
 def _staged(
@@ -169,7 +193,9 @@ def approve(
         return []
     if known.status == "rejected":
         raise RefusedError(
-            f"{proposal_id} was rejected by {known.decided_by}", hint="it has to be proposed anew", reason="rejected"
+            f"{proposal_id} was rejected by {known.decided_by}",
+            hint="who proposed it has to change it first: the same again is answered with the rejection",
+            reason="rejected",
         )
     staged = known.staged
     if staged.proposes == "governance":
@@ -177,7 +203,8 @@ def approve(
     if found := obstacles(library, staged, ground_of(staged.proposed_by)):
         raise ConflictError(
             f"{proposal_id} cannot be landed any more: {'; '.join(found)}",
-            hint=f"reject it with `falsify approvals reject {proposal_id}`, and have it proposed anew",
+            hint=f"reject it with `falsify approvals reject {proposal_id} --reason TEXT`, and have it proposed anew, "
+            "changed",
             reason="brain_changed",
             details={"proposal": proposal_id, "changed": found},
         )

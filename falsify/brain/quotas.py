@@ -1,7 +1,8 @@
 """How many questions may be asked: of each person in a day, and of the language model in a month and in a day.
 
 Counted are the answers that the log has, so that nobody keeps a counter that could be wrong. A question counts for whom
-it was asked; an agent's own, and one for somebody who is not on the org map, for the agent.
+an agent of the org map asked it; every other counts for who asked: nobody uses up the questions of somebody whom they
+are not there to serve.
 """
 
 from collections.abc import Iterator
@@ -60,7 +61,13 @@ def excess(
 
 
 def charged(org: Org, caller: str, on_behalf_of: str) -> str:
-    """Return for whom a question counts, and for whom it is sealed: a slug or, of an agent, its identity."""
+    """Return for whom a question counts: a slug or, of an agent, its identity."""
+    serves = any(caller == f"agent:{agent.name}" for agent in org.agents)
+    return (asked_for(org, on_behalf_of) if serves else "") or subject_of(org, caller)
+
+
+def sealed_for(org: Org, caller: str, on_behalf_of: str) -> str:
+    """Return for whom the words of a question are sealed: whoever it was asked for, or else who asked."""
     return asked_for(org, on_behalf_of) or subject_of(org, caller)
 
 

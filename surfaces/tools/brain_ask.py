@@ -20,7 +20,7 @@ from falsify.brain.events import AnswerGiven, Sealed
 from falsify.brain.guard import MAX_TITLE
 from falsify.brain.library import Library
 from falsify.brain.proposals import Outcome
-from falsify.brain.quotas import TOLD, Quotas, Since, asked_for, charged, excess
+from falsify.brain.quotas import TOLD, Quotas, Since, asked_for, excess, sealed_for
 from falsify.brain.response_schema import schema_fault
 from falsify.brain.scope import SENSITIVITIES, Scope, Sensitivity
 from falsify.errors import UnavailableError
@@ -280,7 +280,7 @@ def _consulted(reply: Reply, consultant: Consultant | None) -> dict[str, Any]:
 def _record(brain: Brain, call: _Call, payload: Mapping[str, Any]) -> bytes:
     """Record that the answer was given, and return it with its id and the time."""
     org = brain.library.org
-    sealed = keyring(brain).seal(charged(org, call.caller, call.on_behalf_of), call.request.asked)
+    sealed = keyring(brain).seal(sealed_for(org, call.caller, call.on_behalf_of), call.request.asked)
     answered_at = brain.now
 
     def decide(library: Library) -> Sequence[Event]:

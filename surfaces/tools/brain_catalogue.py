@@ -157,7 +157,7 @@ def answer_brain(brain: Brain, name: str, arguments: object, *, caller: str) -> 
     try:
         told = tool.handler(brain, who, **_parameters(tool, arguments))
     except FalsifyError as error:
-        return refused(error, tool.name)
+        return refused(error, tool.name, arguments)
     # What is no JSON is no refusal, whatever a page says; only a trace is refused in words.
     if isinstance(told, bytes):
         return Payload(told, _ending(orjson.loads(told)["error"]) if told.startswith(_ERROR) else 0)
@@ -174,10 +174,10 @@ def brain_tool(name: str) -> BrainTool:
     return tool
 
 
-def refused(error: FalsifyError, tool: str = "") -> Payload:
+def refused(error: FalsifyError, tool: str = "", sent: object = None) -> Payload:
     """Return the payload that says what was refused: a code and, in words, what is wrong and what to do."""
     message = f"{error.message}: {error.hint}" if error.hint else error.message
-    return Payload(orjson.dumps({"error": _code(error, tool), "message": message}), error.exit_code)
+    return Payload(orjson.dumps({"error": _code(error, tool, sent), "message": message}), error.exit_code)
 
 
 def _ending(code: str) -> int:
@@ -193,12 +193,16 @@ def _parameters(tool: BrainTool, arguments: object) -> dict[str, Any]:
     return parse(tool.model, arguments).model_dump()
 
 
-def _code(error: FalsifyError, tool: str) -> str:
-    """Return the code of an error; of arguments that do not fit the schema, that of the first that is wrong."""
+def _code(error: FalsifyError, tool: str, sent: object) -> str:
+    """Return the code of an error; of arguments that do not fit the schema, that of the first that is wrong.
+
+    A code of its own is for what was sent and is none: an argument that is missing is a matter of the schema.
+    """
     problems = error.details.get("problems") if isinstance(error, InvalidInputError) else None
     if problems:
         path = str(problems[0]["path"]).partition(".")[0]
-        return _CODES.get(f"{tool}.{path}", _CODES.get(path, "invalid_arguments"))
+        own = _CODES.get(f"{tool}.{path}", _CODES.get(path))
+        return own if own and isinstance(sent, Mapping) and path in sent else "invalid_arguments"
     return error.reason or error.status
 
 

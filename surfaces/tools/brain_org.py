@@ -18,7 +18,7 @@ from falsify.errors import RefusedError
 from surfaces import governance
 from surfaces.brain import Brain
 
-NOT_BUILT: Final = "_The Brain is not built yet: import a folder of pages first (`falsify brain import FOLDER`)._"
+NOT_BUILT: Final = "_The Brain is not built yet: its owner imports pages first (`falsify brain import FOLDER`)._"
 NO_DEPARTMENT: Final = "_This department is not available._"
 NO_ENTITIES: Final = "_No entities visible._"
 

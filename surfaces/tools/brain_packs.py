@@ -46,7 +46,8 @@ def get_context_pack(brain: Brain, caller: str, *, pack: str, task_hint: str = "
         recipe = _checked(call, page)
         return _resolved(call, recipe, " ".join(task_hint.split()))
     except InvalidInputError as error:
-        told = {"error": "pack_invalid", "reason": error.reason, "message": f"{error.message}: {error.hint}"}
+        message = f"{error.message}. Whoever keeps the page of the pack can mend it: {error.hint}"
+        told = {"error": "pack_invalid", "reason": error.reason, "message": message}
         return serialized(told, "json")
     except UnavailableError as error:
         return unavailable(error)

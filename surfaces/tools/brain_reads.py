@@ -63,7 +63,8 @@ def read_page(brain: Brain, caller: str, *, rel_path: str, section: int = 0, on_
         return front + _listing(text, parts)
     if 1 <= section <= len(parts):
         return front + parts[section - 1].text
-    return front + f"_This page has no section {section}: they are numbered from 1 to {len(parts)}._\n"
+    known = f"{len(parts)}, numbered from 1" if parts else "none"
+    return front + f"_This page has no section {section}: it has {known}._\n"
 
 
 def _trace(call: Sight, rel_path: str, on_behalf_of: str) -> str | None:
@@ -137,11 +138,16 @@ def _linking(call: Sight, page: Page) -> Iterator[Page]:
 
 
 def get_index(brain: Brain, caller: str, *, scope: str = indexes.ROOT, on_behalf_of: str = "") -> str:
-    """Return a compiled index. That of the root is everybody's: it has names and counts only."""
+    """Return a compiled index. That of the root is everybody's: it has names and counts only.
+
+    The root asks for no grant, and still counts nothing that is too sensitive for where the answer goes.
+    """
     call = sight(brain, caller, on_behalf_of)
     if scope == indexes.ROOT:
         every = [page for page in call.view.pages.values() if readable(page.rel_path)]
-        return indexes.root_index(call.org, every) if every or call.org.departments else NOT_BUILT
+        if not every and not call.org.departments:
+            return NOT_BUILT
+        return indexes.root_index(call.org, [page for page in every if not call.scope.withholds(page)])
     past = brain.library.pages
     if scope.startswith(indexes.ENTITIES):
         kind = scope.removeprefix(indexes.ENTITIES)

@@ -21,8 +21,12 @@ from surfaces.brain import Brain
 
 Answer = bytes | str
 
-NOTHING_THERE: Final = "_There is nothing to search here yet: import pages first (`falsify brain import FOLDER`)._"
-"""What is answered where there is no page that the call could see, for whatever reason."""
+NOTHING_THERE: Final = (
+    "_There is nothing here that you may see: there are no pages yet, or none that is served to you, or to the person "
+    "you ask for. The owner imports pages (`falsify brain import FOLDER`) and says on the org map who may see them "
+    "(`falsify brain org`)._"
+)
+"""What is answered where there is no page that the call could see; it is true whatever the reason, and tells none."""
 
 LONGEST_TEXT: Final = 2_000
 """Characters of a free text."""
