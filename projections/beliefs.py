@@ -13,12 +13,19 @@ from falsify.belief.events import (
     AssertionRetracted,
     BeliefEvent,
     ConclusionDrawn,
+    ConclusionInvalidated,
     Consequence,
     DependencyAdded,
     EvidenceAsserted,
+    EvidenceInvalidated,
     EvidenceRecorded,
+    EvidenceRefuted,
+    EvidenceSuperseded,
     EvidenceWeighed,
     HandleGiven,
+    HypothesisSuperseded,
+    NodeContested,
+    NodeForgotten,
     Premise,
     SourceRecorded,
     VerdictGiven,
@@ -27,12 +34,26 @@ from falsify.belief.events import (
 from falsify.belief.graph import NANO, Assertion, BeliefGraph, Conclusion, Evidence, Hypothesis, Node, Question, evolve
 from falsify.belief.labelling import Label, label_all
 from falsify.belief.text import end_of, moment
-from falsify.events import NodeId, Recorded
+from falsify.events import Event, NodeId, Recorded
 from projections.projection import Projection
 
 BELIEF_EVENTS: frozenset[type] = frozenset(get_args(BeliefEvent))
 PREMISES: frozenset[type] = frozenset(get_args(Premise))
 CONSEQUENCES: frozenset[type] = frozenset(get_args(Consequence))
+
+
+def fallen(event: Event) -> NodeId:
+    """Return the node that an event takes something away from, "" for none: that it stands, or that it is known."""
+    match event:
+        case EvidenceRefuted() | EvidenceSuperseded() | EvidenceInvalidated():
+            return event.evidence_id
+        case ConclusionInvalidated():
+            return event.conclusion_id
+        case HypothesisSuperseded():
+            return event.hypothesis_id
+        case NodeContested() | NodeForgotten():
+            return event.node_id
+    return ""
 
 
 def _evolve(graph: BeliefGraph, recorded: Recorded) -> BeliefGraph:

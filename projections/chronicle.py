@@ -1,4 +1,7 @@
-"""What happened in a project, a sentence for each event."""
+"""What happened in a project, or would, a sentence for each event."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from falsify.events import Event
 from falsify.workbench.events import (
@@ -109,6 +112,53 @@ def sentence(event: Event, project: Project) -> str:
             return f"{event.rejected_by} rejects {event.approval_id}: {event.reason}"
         case _:
             raise TypeError(f"{event.kind} is no event of research")
+
+
+def forecast(events: Sequence[Event], project: Project) -> list[str]:
+    """Return what events would do, a sentence each, `project` being as it would be after them.
+
+    What is settled only when they happen is not told: which ids they give out, which seed a reproduction has, what a
+    run had spent when it was called off. So it stays true whatever happens in between.
+    """
+    born = _born(events)
+    return [_foreseen(_unnamed(event, born), project) for event in events]
+
+
+def _born(events: Iterable[Event]) -> dict[str, str]:
+    """Return what to call the things that the events bring into being, by their ids."""
+    born: dict[str, str] = {}
+    for event in events:
+        match event:
+            case RoundOpened():
+                born[event.round_id] = "a round"
+            case TicketCreated():
+                born[event.ticket_id] = "a ticket"
+            case NodeCreated():
+                born[event.node_id] = "a node"
+            case RunQueued():
+                born[event.run_id] = "a run"
+            case DecisionCommitted():
+                born[event.decision_id] = "a decision"
+    return born
+
+
+def _unnamed(event: Event, born: Mapping[str, str]) -> Event:
+    told = {name: born.get(value, value) for name, value in vars(event).items() if name.endswith("_id")}
+    if isinstance(event, TicketCompleted):  # by a decision, whose id its reason begins with
+        name, _, rest = event.reason.partition(": ")
+        told["reason"] = rest if name in born else event.reason
+    return replace(event, **told)  # type: ignore[type-var]  # every event is a dataclass
+
+
+def _foreseen(event: Event, project: Project) -> str:
+    match event:
+        case NodeCreated() if event.reproduces:
+            return f"{event.node_id} is created to reproduce {event.reproduces} with another seed"
+        case RunQueued() if project.contract:
+            return sentence(replace(event, limit_seconds=project.contract.run_seconds), project)
+        case RunCancelled():
+            return f"{event.run_id} of {event.node_id} is cancelled: {event.reason}"
+    return sentence(event, project)
 
 
 def _created(event: NodeCreated) -> str:

@@ -7,14 +7,22 @@ from falsify.belief.graph import BeliefGraph
 from falsify.errors import InvalidInputError
 from falsify.workbench.contract import contract_of
 from falsify.workbench.project import Node, Project
-from falsify.workbench.verdicts import Against, Comparison, compare, named_other, node_of
+from falsify.workbench.verdicts import Against, Comparison, compare, named_other, node_of, reference_of
 from projections.soundness import measurement_of
 
 
-def opponent(project: Project, node: Node, *, against: Against | None, against_node_id: str) -> Node | None:
-    """Return what a node is held against: the one named, by default the incumbent, or its parent if it is that.
+def opponent(
+    project: Project,
+    node: Node,
+    *,
+    against: Against | None,
+    against_node_id: str,
+    unsound: frozenset[str] = frozenset(),
+) -> Node | None:
+    """Return what a node is held against: the one named, by default what a decision about it is held against.
 
-    None where there is no such node. Raises NotFoundError, and InvalidInputError where two are named.
+    None where there is no such node. `unsound` are the nodes whose measurement is refuted. Raises NotFoundError, and
+    InvalidInputError where two are named.
     """
     if against and against_node_id:
         raise InvalidInputError(
@@ -28,7 +36,7 @@ def opponent(project: Project, node: Node, *, against: Against | None, against_n
         )
     if against_node_id:
         return node_of(project, against_node_id)
-    return named_other(project, node, against or ("parent" if node.id == project.incumbent else "incumbent"))
+    return named_other(project, node, against) if against else reference_of(project, node, unsound=unsound)
 
 
 def held_against(project: Project, node: Node, other: Node | None, *, metric: str = "") -> Comparison:

@@ -43,6 +43,7 @@ class Entry:
     """Where something was recorded."""
 
     position: int
+    revision: int
     epoch: int
     recorded_at: str
     actor: str
@@ -72,7 +73,7 @@ class Register:
 def _evolve(register: Register, recorded: Recorded) -> Register:
     BELIEFS.evolve(register.graph, recorded)
     event = recorded.event
-    entry = Entry(recorded.position, recorded.epoch, written(recorded.recorded_at), recorded.actor)
+    entry = Entry(recorded.position, recorded.revision, recorded.epoch, written(recorded.recorded_at), recorded.actor)
     match event:
         case EvidenceRecorded():
             register.births[event.evidence_id] = entry
@@ -332,14 +333,21 @@ class _Teller:
         if verdict.directed:
             told = {BRAIN: "the brain says what becomes of its pages"}
             return told.get(verdict.judge, "given by a person in this direction")
-        fact, claim = self.graph.evidence(verdict.fact_id).strength, self.graph.evidence(verdict.claim_id).strength
-        strong, weak = (fact, claim) if fact.beats(claim) else (claim, fact)
+        fact, claim = self.graph.evidence(verdict.fact_id), self.graph.evidence(verdict.claim_id)
+        winner, loser = (fact, claim) if fact.strength.beats(claim.strength) else (claim, fact)
+        strong, weak = winner.strength, loser.strength
         if strong.trust != weak.trust:
             return f"its source is trusted more ({strong.trust:g} against {weak.trust:g})"
         precision = min(len(strong.asserted_at), len(weak.asserted_at))
         if strong.asserted_at[:precision] != weak.asserted_at[:precision]:
             return f"it is newer ({strong.asserted_at} against {weak.asserted_at})"
-        return "it was recorded later, between equal sources and dates"
+        later = f"it was asserted later (revision {self._asserted(winner)} against {self._asserted(loser)})"
+        return f"{_alike(strong.asserted_at, weak.asserted_at)} trusted alike, and {later}"
+
+    def _asserted(self, evidence: Evidence) -> int:
+        """Return the revision that asserted the word which the strength of the evidence is of."""
+        said = next(s for s in evidence.assertions.values() if s.order == evidence.strength.order)
+        return self.register.assertions[evidence.id, said.source_id].revision
 
     def _considered(self, node: Node) -> list[dict[str, Any]]:
         """Return the verdicts on this fact that did not act, and those that were withheld."""
@@ -395,6 +403,17 @@ def _verdict(verdict: VerdictGiven) -> dict[str, Any]:
         "distance": None if verdict.directed else verdict.distance,
         "gate": verdict.gate,
     }
+
+
+def _alike(mine: str, theirs: str) -> str:
+    """Return in words why two dates decide nothing."""
+    if not (mine or theirs):
+        return "both are undated and"
+    if not (mine and theirs):
+        return "one is undated, both are"
+    if mine == theirs:
+        return f"both are of {mine} and"
+    return f"both are of {min(mine, theirs, key=len)}, as far as both say, and"
 
 
 def _json(entry: Entry) -> dict[str, Any]:

@@ -13,11 +13,15 @@ from falsify.workbench.project import Project, Ticket
 from falsify.workbench.ranking import scorer
 from falsify.workbench.runs import budget
 from projections.chronicle import sentence
-from projections.queue import counts, points
+from projections.queue import counts, points, ticket_row
 from projections.runs import run_row
 from projections.soundness import incumbent_losses, standing
+from projections.workbench import approval_row
 
 RECENT_REQUESTS = 5
+
+MOST_HELD = 10
+"""How many of the tickets that somebody holds are told."""
 
 
 def contract_row(project: Project) -> dict[str, Any]:
@@ -120,16 +124,26 @@ def request_rows(
     own = [a for a in project.approvals.values() if a.request.asked_by == caller][-RECENT_REQUESTS:]
     rows = [
         {
-            "id": a.id,
-            "status": a.status,
-            "tool": a.request.tool,
-            "effects": list(a.request.effects),
-            "asked_at_revision": a.request.asked_at,
-            "decided_by": a.decided_by or None,
-            "decided_at_revision": a.decided_at or None,
-            "note": a.note or None,
+            **{name: row for name, row in approval_row(project, a.id).items() if name in _OF_A_REQUEST},
             "no_longer_holds": approvals.broken(project, a, unsound, state) if a.status == "pending" else [],
         }
         for a in reversed(own)
     ]
     return {"pending": waiting, "yours": rows}
+
+
+_OF_A_REQUEST = frozenset(
+    {"id", "status", "tool", "effects", "asked_at_revision", "decided_by", "decided_at_revision", "note"}
+)
+"""What whoever asked is told of a request, beside what he knows."""
+
+
+def held_rows(project: Project, caller: str) -> dict[str, Any]:
+    """Return how many tickets the caller holds, and the first of them, each with what it waits for."""
+    held = [t for t in project.tickets.values() if t.status == "CLAIMED" and t.claimed_by == caller]
+    score = scorer(project, project.revision)
+    told = [ticket_row(project, ticket, score(ticket)) for ticket in held[:MOST_HELD]]
+    return {"held": len(held), "yours": [{name: row[name] for name in _OF_A_HELD_TICKET} for row in told]}
+
+
+_OF_A_HELD_TICKET = ("id", "title", "type", "parent_node_id", "reproduces", "waits_for")

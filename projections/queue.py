@@ -10,6 +10,7 @@ from falsify.workbench.events import Source, TicketStatus, TicketType
 from falsify.workbench.plan import resolved
 from falsify.workbench.project import Project, Ticket
 from falsify.workbench.ranking import POINT, scorer
+from falsify.workbench.tickets import waits_for
 
 Order = Literal["rank", "created_at", "priority"]
 Key = tuple[int, ...]
@@ -77,7 +78,11 @@ def points(score: int) -> float:
 
 
 def ticket_row(project: Project, ticket: Ticket, score: int) -> dict[str, Any]:
-    """Return a ticket, JSON-ready. `parent_node_id` is its node's parent, or what it would branch from now."""
+    """Return a ticket, JSON-ready.
+
+    `parent_node_id` is its node's parent, or what it would branch from now; `reproduces` the node that a reproduction
+    is of; `note` the reason for its present state; `waits_for` what has to happen before it goes on.
+    """
     node = project.nodes.get(ticket.node_id)
     return {
         "id": ticket.id,
@@ -97,6 +102,9 @@ def ticket_row(project: Project, ticket: Ticket, score: int) -> dict[str, Any]:
         "claimed_by": ticket.claimed_by or None,
         "claim_reason": ticket.claim_reason or None,
         "node_id": ticket.node_id or None,
+        "reproduces": ticket.reproduces or None,
+        "note": ticket.note or None,
+        "waits_for": waits_for(project, ticket) or None,
         "required_evidence": list(ticket.required_evidence),
         "created_at_revision": ticket.created_at,
     }

@@ -25,7 +25,10 @@ WORKBENCH: Projection[Project] = Projection("workbench", Project, _evolve)
 
 
 def approval_row(project: Project, approval_id: str) -> dict[str, Any]:
-    """Return a request, JSON-ready: what, who, why, what it would do, and what became of it."""
+    """Return a request, JSON-ready: what, who, why, and what became of it.
+
+    `effects` is what it would do; once it is carried out, what that came to.
+    """
     approval = project.approvals[approval_id]
     asked = approval.request
     return {
@@ -38,9 +41,9 @@ def approval_row(project: Project, approval_id: str) -> dict[str, Any]:
         "asked_by": asked.asked_by,
         "reason": asked.reason,
         "asked_at_revision": asked.asked_at,
-        "effects": list(asked.effects),
+        "effects": list(approval.done if approval.status == "executed" else asked.effects),
         "relies_on": [{"about": fact.about, "value": fact.value} for fact in asked.facts],
-        "decided_by": approval.decided_by,
-        "decided_at_revision": approval.decided_at,
-        "note": approval.note,
+        "decided_by": approval.decided_by or None,
+        "decided_at_revision": approval.decided_at or None,
+        "note": approval.note or None,
     }

@@ -3,7 +3,7 @@
 from difflib import get_close_matches
 
 from falsify.belief.graph import BeliefGraph, Node, Question
-from falsify.belief.text import node_id
+from falsify.belief.text import a_kind, node_id
 from falsify.errors import InvalidInputError, NotFoundError
 from falsify.events import NodeId
 
@@ -57,5 +57,5 @@ class Names:
         by_text = node_id("question", name)
         target = by_text if by_text in self._graph.nodes else self.find(name)
         if not isinstance(self._graph.nodes[target], Question):
-            raise InvalidInputError(f"{name!r} is a {self._graph.nodes[target].kind}, not a question")
+            raise InvalidInputError(f"{name!r} is {a_kind(self._graph.nodes[target].kind)}, not a question")
         return target

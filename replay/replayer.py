@@ -27,10 +27,14 @@ def replay(log: EventLog, stream: str, projection: Projection[S], cutoff: Cutoff
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What was believed at a cutoff, and of what date the question was asked."""
+    """What was believed at a cutoff, and of what date the question was asked.
+
+    `revision` is that of the stream there, 0 before anybody wrote to it.
+    """
 
     stream: str
     position: int
+    revision: int
     valid_at: str
     graph: BeliefGraph
 
@@ -48,7 +52,14 @@ class View:
 def view(log: EventLog, stream: str, cutoff: Cutoff = NOW, *, valid: str = "") -> View:
     """Return what was known at the cutoff; with `valid`, of what was true at that date. The two compose."""
     position = resolve(log, stream, cutoff)
-    records = log.read(stream=stream, through=position)
+    revision = 0
+
+    def records() -> Iterator[Recorded]:
+        nonlocal revision
+        for recorded in log.read(stream=stream, through=position):
+            revision = recorded.revision
+            yield recorded
+
     date = moment(valid, what="valid_at") if valid else ""
-    graph = valid_at(records, date) if date else BELIEFS.fold(records)
-    return View(stream, position, date, graph)
+    graph = valid_at(records(), date) if date else BELIEFS.fold(records())
+    return View(stream, position, revision, date, graph)

@@ -21,7 +21,7 @@ from surfaces.answers import answer
 from surfaces.brain import STREAM, Brain
 from surfaces.brain_proposals import Proposed, proposed
 from surfaces.text import CHANGES
-from surfaces.workbench import Sight, Workbench, WorkOf, effects
+from surfaces.workbench import Sight, Workbench, WorkOf, effects, falls, nothing
 from surfaces.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def detail(request: Item, *, work_of: WorkOf) -> dict[str, Any]:
         "can_be_carried_out": not obstacles,
         "obstacles": obstacles,
         "would_do": would_do,
-        "done": [told["sentence"] for told in _sentences(done, sight)],
+        "done": _done(request, done, sight, work_of),
     }
 
 
@@ -184,7 +184,20 @@ def _foreseen(request: Request, sight: Sight, work_of: WorkOf) -> tuple[list[str
         events = work.decide(sight)
     except FalsifyError as error:
         return [], [error.message]
+    if more := approvals.grown(approval, falls(events)):
+        return [*effects(work, sight.after(events), events)], more
     return [*effects(work, sight.after(events), events)], []
+
+
+def _done(request: Request, done: list[Recorded], sight: Sight, work_of: WorkOf) -> list[str]:
+    """Return what its answer came to: of a command that tells by itself what it does, all of it, as it was foreseen."""
+    asked = request.approval.request
+    if request.approval.status == "executed":
+        with suppress(FalsifyError):  # arguments that are refused by now: it is told as any other
+            work, events = work_of(asked.tool, asked.arguments), [recorded.event for recorded in done]
+            if work.foresee is not nothing:
+                return [*effects(work, sight, events)]
+    return [told["sentence"] for told in _sentences(done, sight)]
 
 
 def _history(request: Request) -> tuple[list[Recorded], list[Recorded]]:

@@ -24,8 +24,8 @@ from falsify.workbench.autonomy import gate
 from falsify.workbench.events import Action, ApprovalRequested, WorkbenchEvent
 from falsify.workbench.project import Approval, Project
 from falsify.workbench.project import evolve as evolve_project
-from projections.beliefs import BELIEF_EVENTS
-from projections.chronicle import sentence
+from projections.beliefs import BELIEF_EVENTS, fallen
+from projections.chronicle import forecast, sentence
 from projections.workbench import WORKBENCH_EVENTS, approval_row
 from surfaces.envelope import Envelope, NextAction
 from surfaces.workspace import Examine, Workspace, named
@@ -88,6 +88,14 @@ Suggest = Callable[[Sight, Sequence[Event]], tuple[NextAction, ...]]
 Warn = Callable[[Sight, Sequence[Event]], tuple[str, ...]]
 
 
+Bind = Callable[[Sight, Mapping[str, Any]], Mapping[str, Any]]
+
+
+def as_sent(_sight: Sight, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arguments of a request as they were sent: they name nothing but what has one name for ever."""
+    return arguments
+
+
 def nothing(_after: Sight, _events: Sequence[Event]) -> tuple[Any, ...]:
     """Return nothing to suggest, or to warn of."""
     return ()
@@ -98,7 +106,8 @@ class Work:
     """A command: which tool, its arguments (JSON-ready, without key and revision), and how it is decided and told.
 
     `reason` is the caller's own; `action` that of a decision, which the autonomy table asks for. `foresee` tells, a
-    sentence each, what it would do beside what happens in research.
+    sentence each, what it would do beside what happens in research. `bind` makes the arguments of a request, in which
+    nothing is named that could come to stand for something else.
     """
 
     tool: str
@@ -110,6 +119,7 @@ class Work:
     foresee: Warn = nothing
     reason: str = ""
     action: Action | None = None
+    bind: Bind = as_sent
 
 
 WorkOf = Callable[[str, Mapping[str, Any]], Work]
@@ -213,10 +223,14 @@ class Workbench:
             approval = approvals.approval_of(sight.project, approval_id)
             if approval.status == "executed":
                 return [], lambda after: _told_again(after, approval_id)
-            granted = approvals.grant(sight.project, approval_id, caller=caller, note=note)
+            approvals.pending(sight.project, approval_id)
             work = work_of(approval.request.tool, approval.request.arguments)
             done = _still(work, approval, sight)
-            events: list[Event] = [*granted, *done]
+            told = effects(work, sight.after(done), done)
+            events: list[Event] = [
+                *approvals.grant(sight.project, approval_id, caller=caller, note=note, effects=told),
+                *done,
+            ]
             return events, lambda after: _done(work, after, done, approval=approval_row(after.project, approval_id))
 
         body = canonical({"approval_id": approval_id, "note": note})
@@ -346,13 +360,25 @@ def _request(work: Work, sight: Sight, events: Sequence[Event]) -> ApprovalReque
     return approvals.request(
         sight.project,
         tool=work.tool,
-        arguments=work.arguments,
+        arguments=work.bind(sight, work.arguments),
         caller=sight.caller,
         reason=work.reason,
-        effects=effects(work, sight.after(events), events),
+        effects=_forecast(work, sight.after(events), events),
+        falls=falls(events),
         unsound=sight.unsound,
         state=sight.state,
     )
+
+
+def _forecast(work: Work, after: Sight, events: Sequence[Event]) -> tuple[str, ...]:
+    """Return what a command would do whenever it is approved, a sentence each."""
+    told = forecast([event for event in events if type(event) in WORKBENCH_EVENTS], after.project)
+    return (*told, *work.foresee(after, events))
+
+
+def falls(events: Sequence[Event]) -> tuple[NodeId, ...]:
+    """Return the nodes that the events take something away from: that they stand, or that they are known at all."""
+    return tuple(sorted({fallen(event) for event in events} - {""}))
 
 
 def effects(work: Work, after: Sight, events: Sequence[Event]) -> tuple[str, ...]:
@@ -382,12 +408,13 @@ def _still(work: Work, approval: Approval, sight: Sight) -> list[Event]:
     if not changed:
         try:
             events = work.decide(replace(sight, caller=approval.request.asked_by))
+            changed = approvals.grown(approval, falls(events))
         except FalsifyError as error:
             changed = [error.message]
     if changed:
         raise ConflictError(
             f"{approval.id} cannot be carried out any more: {'; '.join(changed)}",
-            hint=f"reject it with `falsify approvals reject {approval.id}`, and have it asked for anew",
+            hint=f"reject it with `falsify approvals reject {approval.id} --reason TEXT`, and have it asked for anew",
             reason="facts_changed",
             details={"approval": approval.id, "changed": changed},
         )

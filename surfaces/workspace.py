@@ -33,7 +33,7 @@ from falsify.belief.revision import (
     returned,
     rule,
 )
-from falsify.belief.text import node_id, written
+from falsify.belief.text import a_kind, node_id, written
 from falsify.clock import SystemClock
 from falsify.errors import InvalidInputError, NotFoundError, UnavailableError
 from falsify.events import Event, NodeId, Recorded
@@ -65,6 +65,14 @@ FOLDER = ".falsify"
 
 SEARCH = "search.sqlite"
 """The file of the search index in a workspace's folder; its vectors lie beside it."""
+
+SHORTEST = len("E-0123")
+"""Characters that the beginning of an id must have to stand for it."""
+
+MOST_MEANT = 3
+"""How many names are said that one may have been meant for."""
+
+_BEGINNING = re.compile(r"[QHEC]-")
 
 IGNORED = """\
 # Rebuilt from the log at any time.
@@ -346,12 +354,11 @@ class Workspace:
         if fitting:
             listed = "; ".join(f"{node.id} ({node.text})" for node in fitting)
             raise InvalidInputError(f"{name!r} stands for {len(fitting)} nodes", hint=f"use an id: {listed}")
-        wanted = " or ".join(kind.__name__.lower() for kind in kinds) or "node"
+        wanted = [kind.__name__.lower() for kind in kinds]
         if found:
-            raise InvalidInputError(f"{name!r} is a {found[0].kind}, not {wanted}")
-        close = get_close_matches(name, [handle for _, handle in graph.handles], n=3)
-        hint = f"did you mean {' or '.join(close)}?" if close else "see `falsify graph` for what there is"
-        raise NotFoundError(f"there is no {wanted} {name!r}", hint=hint)
+            raise InvalidInputError(f"{name!r} is {a_kind(found[0].kind)}, not {a_kind(*wanted)}")
+        hint = meant(graph, name) or "see `falsify graph` for what there is"
+        raise NotFoundError(f"there is no {' or '.join(wanted) or 'node'} {name!r}", hint=hint)
 
     def question(self, name: str | None = None, *, graph: BeliefGraph | None = None) -> Question:
         """Return the question named, or the only one there is."""
@@ -556,7 +563,7 @@ class Workspace:
         """Return what was believed at the cutoff."""
         if cutoff == NOW and not valid_at:
             graph = self.graph
-            return View(self.stream, self._position, "", graph)
+            return View(self.stream, self._position, self._project.revision, "", graph)
         return view(self.log, self.stream, cutoff, valid=valid_at)
 
     def vectors(self, graph: BeliefGraph) -> "VectorTable":
@@ -641,7 +648,16 @@ def named(graph: BeliefGraph, name: str) -> list[Node]:
     by_handle = dict.fromkeys(i for (_, handle), i in graph.handles.items() if handle == name)
     if by_handle:
         return [graph.nodes[i] for i in by_handle]
-    shortest = len("E-0123")
-    if len(name) < shortest:
+    if len(name) < SHORTEST:
         return []
     return [node for node_id, node in graph.nodes.items() if node_id.startswith(name)]
+
+
+def meant(graph: BeliefGraph, name: str) -> str:
+    """Return as a hint what a name may have been meant for that stands for nothing; "" if nothing is like it."""
+    begun = [i for i in graph.nodes if i.startswith(name)] if _BEGINNING.match(name) else []
+    if begun:
+        asked = f": did you mean {' or '.join(begun)}?" if len(begun) <= MOST_MEANT else ""
+        return f"the beginning of an id takes {SHORTEST} characters or more{asked}"
+    close = get_close_matches(name, [handle for _, handle in graph.handles], n=MOST_MEANT)
+    return f"did you mean {' or '.join(close)}?" if close else ""

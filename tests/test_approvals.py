@@ -420,8 +420,11 @@ def test_a_request_is_shown_with_its_facts_and_what_has_changed_since(world):
         "T-2 is created by agent:alice: Something else",
         "T-2 is eligible: owner said so",
     ]
-    assert seen["would_do"] == seen["effects"]
-    assert seen["effects"][0] == "D-1: PROMOTE N-2, IMPROVED; the incumbent is N-2"
+    assert seen["would_do"] == [
+        "D-1: PROMOTE N-2, IMPROVED; the incumbent is N-2",
+        "T-1 is completed: D-1: PROMOTE",
+    ]
+    assert seen["effects"] == ["a decision: PROMOTE N-2, IMPROVED; the incumbent is N-2", "T-1 is completed: PROMOTE"]
     assert (seen["can_be_carried_out"], seen["obstacles"], seen["done"]) == (True, [], [])
 
 
@@ -435,10 +438,12 @@ def test_what_it_would_do_is_told_as_of_now(world):
     approval_id = asked(world, CREATE)
     world.ticket(title="Something else", hypothesis="Something else helps as well.")
     seen = told(world, approval_id)
-    assert seen["effects"][1] == "T-1 is created by agent:alice: Wider layers"
+    assert seen["effects"][1] == "a ticket is created by agent:alice: Wider layers"
     assert seen["would_do"][1] == "T-2 is created by agent:alice: Wider layers"
     world.approve(approval_id)
-    assert told(world, approval_id)["done"] == [f"owner approves {approval_id}", *seen["would_do"]]
+    after = told(world, approval_id)
+    assert after["done"] == [f"owner approves {approval_id}", *seen["would_do"]]
+    assert after["effects"] == seen["would_do"]
 
 
 def test_a_request_that_was_answered_shows_what_came_of_it(world):

@@ -4,6 +4,7 @@ from typing import get_args
 
 import pytest
 
+from falsify.codec import canonical, decode
 from falsify.workbench import approvals
 from falsify.workbench import contract as contracts
 from falsify.workbench.approvals import RELIES_ON, broken, digest, facts, request
@@ -103,6 +104,12 @@ def test_agents_neither_approve_nor_reject_nor_change_the_mode_in_any_mode():
                 *(refused(contracts.change_mode, one.project, m, reason="", caller=agent) for m in MODES),
             ]
             assert set(answers) == {("forbidden", "people_only")}
+
+
+def test_an_approval_that_was_recorded_before_approvals_told_what_they_came_to_is_read_as_it_was():
+    granted = ApprovalGranted(approval_id="A-1", digest="d", approved_by=OWNER, note="go", effects=())
+    body = canonical({name: value for name, value in granted.__dict__.items() if name != "effects"})
+    assert decode("workbench.approval_granted/1", body) == granted
 
 
 def test_a_request_is_answered_once():

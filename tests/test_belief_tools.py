@@ -11,9 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cli
+from falsify.belief.events import EvidenceAsserted
 from falsify.belief.graph import Hypothesis
+from falsify.belief.revision import AssertFact
+from falsify.belief.text import node_id
 from falsify.clock import SteppingClock
-from falsify.errors import UnavailableError
+from falsify.errors import ConflictError, NotFoundError, UnavailableError
 from falsify.log import EventLog
 from falsify.ports import Abstention, Opinion
 from falsify.recorders.memory import MemoryRecorder
@@ -30,7 +33,7 @@ from surfaces.tools.belief_inputs import BELIEF_INPUTS
 from surfaces.tools.catalogue import CATALOGUE, TOOLS, call, tool_of, work_of
 from surfaces.tools.schema import parse, publish
 from surfaces.workbench import Workbench
-from surfaces.workspace import Workspace
+from surfaces.workspace import Workspace, pending
 from tests.catalogue_world import ALICE, BOB, OWNER, World
 from tests.mirror_world import HashEmbedder
 from tests.test_tool_schemas import anything, conforms, near
@@ -159,6 +162,16 @@ class Believers:
         error = told["result"]["error"]
         assert all(error[name] for name in ("reason", "message", "hint"))
         return told["status"], error["reason"]
+
+    def send_step(self, step, *, caller=ALICE):
+        """Send a suggested call literally."""
+        return json.loads(self.send(step["tool"], step["arguments"], caller=caller))
+
+    def asserted_at_revision(self, name):
+        """Return where in the log somebody asserted the claim last."""
+        node_id = self.workspace.find(name).id
+        said = [r for r in self.workspace.records() if isinstance(r.event, EvidenceAsserted)]
+        return [r.revision for r in said if r.event.evidence_id == node_id][-1]
 
     def approve(self, approval_id, *, caller=OWNER):
         bench = Workbench(self.workspace, "main", beliefs=True)
@@ -415,7 +428,7 @@ def test_a_request_in_a_stream_without_research_is_listed_shown_and_carried_out_
         "go is forgotten, because of red: go north",
         "the best answer to " + main.workspace.question().id + " is S",
     ]
-    assert asked["relies_on"] == [{"about": "the project is", "value": "main"}]
+    assert asked["relies_on"] == [{"about": f"question {main.workspace.question().id} is", "value": "there"}]
     assert [r.id for r in requests(main.workspace)] == [asked["id"]]
     assert list(projects(main.workspace)) == []
     shown = detail(find(main.workspace, asked["id"]), work_of=work_of)
@@ -438,12 +451,13 @@ def test_a_revision_is_judged_again_when_it_is_approved(main):
 
 def test_a_request_to_retract_falls_with_the_state_of_its_evidence(main):
     asked = main.act(RETRACT, **READY[RETRACT])["approval"]
-    assert asked["relies_on"] == [{"about": "evidence red is", "value": "alive"}]
+    red = main.workspace.find("red").id
+    assert asked["relies_on"] == [{"about": f"evidence {red} is", "value": "alive"}]
     main.act(REVISE, caller=OWNER, **READY[REVISE])
     bench = Workbench(main.workspace, "main", beliefs=True)
     (told,) = main.act(GRAPH)["result"]["approvals"]["yours"]
-    assert told["no_longer_holds"] == ["evidence red is refuted now, and was alive when it was asked for"]
-    with pytest.raises(Exception, match="evidence red is refuted now"):
+    assert told["no_longer_holds"] == [f"evidence {red} is refuted now, and was alive when it was asked for"]
+    with pytest.raises(Exception, match=f"evidence {red} is refuted now"):
         bench.approve(asked["id"], caller=OWNER, work_of=work_of)
     assert main.project.approvals[asked["id"]].status == "pending"
 
@@ -452,8 +466,44 @@ def test_a_request_to_revise_relies_on_nothing_but_its_question(main):
     question_id = main.workspace.question().id
     asked = main.act(REVISE, question_id=question_id, **READY[REVISE])["approval"]
     assert asked["relies_on"] == [{"about": f"question {question_id} is", "value": "there"}]
-    main.act(RETRACT, caller=OWNER, evidence_id="blue", reason="gone")
+    main.act(RECORD, caller=OWNER, question_id=question_id, evidence=[{"id": "lake", "claim": "the lake is deep"}])
     assert main.approve(asked["id"])["status"] == "ok"
+
+
+def test_a_request_to_revise_is_not_carried_out_where_more_would_fall_than_was_asked_for(main):
+    asked = main.act(REVISE, **READY[REVISE])["approval"]
+    main.act(RETRACT, caller=OWNER, evidence_id="blue", reason="gone")
+    detailed = detail(find(main.workspace, asked["id"]), work_of=work_of)
+    (obstacle,) = detailed["obstacles"]
+    assert re.fullmatch(r"[EHC]-[0-9a-f]{16} would fall too", obstacle)
+    with pytest.raises(ConflictError, match=obstacle):
+        Workbench(main.workspace, "main", beliefs=True).approve(asked["id"], caller=OWNER, work_of=work_of)
+    assert main.project.approvals[asked["id"]].status == "pending"
+
+
+def test_what_a_request_names_stays_what_it_named_whatever_takes_the_name_later(main):
+    junk = main.workspace.find("blue").id
+    asked = main.act(RETRACT, evidence_id=junk[:10], reason="gone")["approval"]
+    assert asked["relies_on"] == [{"about": f"evidence {junk} is", "value": "alive"}]
+    taken = {"id": junk[:10], "claim": "the lake is deep"}
+    assert main.refused(RECORD, evidence=[taken]) == ("invalid_request", "name_reserved")
+    question_id = main.workspace.question().id  # a person may still take it, in a belief file or with --id
+    main.workspace.fact(AssertFact(question_id=question_id, text="a pond", source_id="eye", handle=junk[:10]))
+    pond = main.workspace.find(junk[:10])
+    main.approve(asked["id"])
+    assert [main.workspace.graph.nodes[each].alive for each in (junk, pond.id)] == [False, True]
+
+
+@pytest.mark.parametrize("name", ["E-0123", "H-0123456789abcdef", "R-2", "D-1", "EV-R-1", "T-10", "A-c95cbb0ef1"])
+def test_no_short_name_passes_for_an_id_that_falsify_gives(main, name):
+    entry = {"id": name, "claim": "the lake is deep"}
+    assert main.refused(RECORD, evidence=[entry]) == ("invalid_request", "name_reserved")
+    assert main.refused(REVISE, **entry, reason="see") == ("invalid_request", "name_reserved")
+
+
+@pytest.mark.parametrize("name", ["E_qa", "H-early", "K", "E-1", "A-level", "n1", "R-squared"])
+def test_other_words_are_short_names(main, name):
+    assert main.act(RECORD, evidence=[{"id": name, "claim": "the lake is deep"}], caller=OWNER)["status"] == "ok"
 
 
 def test_who_approves_is_told_that_nothing_would_change_and_where_the_judge_is_silent(main):
@@ -497,6 +547,458 @@ def test_a_person_approves_from_the_command_line(tmp_path, capfd, monkeypatch):
     assert (asked["id"] in out, "  guide withdraws red\n" in out) == (True, True)
     assert cli.run(["approvals", "approve", asked["id"]]) == 0
     assert "red is refuted" in capfd.readouterr().out
+
+
+# --- what is recorded already ---------------------------------------------------------------------------------
+
+
+RED, NOT_RED = "The tower is red.", "The tower is not red."
+
+
+class LowerJudge(WordJudge):
+    """Says that "the X is not Y" contradicts "the X is Y"."""
+
+    def _one(self, fact, claim):
+        if fact.lower().replace(" not ", " ") == claim.lower().replace(" not ", " "):
+            return Opinion("contradicts", 0.9, "one is the denial of the other")
+        return Opinion("unrelated", 0.8, "other words")
+
+
+def towers(world, **dates):
+    world.workspace.judge = LowerJudge()
+    entries = {"e1": RED, "e2": NOT_RED}
+    return world.act(
+        RECORD, evidence=[{"id": i, "claim": c} | ({"asserted_at": dates[i]} if i in dates else {})
+                          for i, c in entries.items()],
+    )  # fmt: skip
+
+
+def dates_of(world, name):
+    return {said.source_id: said.asserted_at for said in world.workspace.find(name).assertions.values()}
+
+
+def test_holding_a_recorded_claim_changes_neither_its_date_nor_its_place(free):
+    told = towers(free)
+    (step,) = told["nextActions"]
+    assert (step["tool"], step["arguments"]["id"]) == (REVISE, "e1")
+    held = free.send_step(step)
+    assert (held["status"], cascade(held)) == ("ok", [("evidence_refuted", "e1", "e2")])
+    assert (dates_of(free, "e1"), dates_of(free, "e2")) == ({"unattributed": ""}, {"unattributed": ""})
+    verdict = free.act(WHY, node="e1")["result"]["chain"][1]["verdict"]
+    revisions = {h: free.asserted_at_revision(h) for h in ("e1", "e2")}
+    assert verdict["won_by"] == (
+        f"both are undated and trusted alike, and it was asserted later "
+        f"(revision {revisions['e2']} against {revisions['e1']})"
+    )
+
+
+@pytest.mark.parametrize(
+    ("dates", "fallen", "why"),
+    [
+        ({"e1": "2020-01-01"}, "e1", "one is undated, both are trusted alike, and it was asserted later"),
+        ({"e1": "2020-01-01", "e2": "2020-01-01"}, "e1", "both are of 2020-01-01 and trusted alike, and it was"),
+        ({"e1": "2020-01-01T10:00:00Z", "e2": "2020-01-01"}, "e1",
+         "both are of 2020-01-01, as far as both say, and trusted alike, and it was asserted later"),
+        ({"e1": "2020-01-02", "e2": "2020-01-01"}, "e2", "it is newer (2020-01-02 against 2020-01-01)"),
+    ],
+)  # fmt: skip
+def test_who_wins_is_told_as_it_was_decided(free, dates, fallen, why):
+    (step,) = towers(free, **dates)["nextActions"]
+    free.send_step(step)
+    told = free.act(WHY, node=fallen)["result"]
+    assert (told["state"], told["chain"][1]["verdict"]["won_by"].startswith(why)) == ("refuted", True)
+
+
+def test_the_first_of_several_new_claims_is_suggested_and_the_others_are_named(free):
+    told = free.act(RECORD, evidence=[{"id": f"e{n}", "claim": f"the pole {n} is high"} for n in (1, 2, 3)])
+    (step,) = told["nextActions"]
+    assert step["why"] == (
+        "e1 was held against nothing that is believed; it is the first of 3: hold e2, e3 in the same way, each with "
+        "the projectRevision of the answer before it"
+    )
+    one = free.act(RECORD, evidence=[{"id": "e4", "claim": "the pole 4 is high"}])
+    assert one["nextActions"][0]["why"] == "e4 was held against nothing that is believed"
+
+
+def test_what_is_held_again_with_nothing_near_it_is_told_to_have_done_nothing(free):
+    sent = {"claim": "zebras quack", "id": "Z", "reason": "see", "asserted_at": "2021-01-01"}
+    free.act(REVISE, **sent)
+    head, epoch = free.head, free.graph.epoch
+    told = free.act(REVISE, **sent)
+    assert (told["status"], told["warnings"], told["result"]["fact"]["handle"], told["result"]["revised"]) == (
+        "ok", ["all of it was recorded before, and nothing was found that it might bear on; nothing was done"], "Z",
+        False,
+    )  # fmt: skip
+    assert (free.head, free.graph.epoch) == (head, epoch)
+
+
+def test_an_undated_revision_of_what_is_recorded_says_that_the_date_stays(free):
+    told = free.act(REVISE, claim="the red sign points north", source={"id": "guide"}, reason="see")
+    assert dates_of(free, "red") == {"guide": "2020-01-01"}
+    assert told["warnings"] == [
+        "guide has asserted red before, and its date stays 2020-01-01; send asserted_at to have it asserted anew"
+    ]
+    (said,) = free.workspace.find("red").assertions.values()
+    assert said.quote == FORGED
+
+
+def test_a_revision_with_a_date_or_words_of_its_own_asserts_anew(free):
+    before = free.workspace.find("red").assertions["guide"].order
+    free.act(REVISE, claim="the red sign points north", source={"id": "guide"}, reason="see", asserted_at="2022-01-01")
+    said = free.workspace.find("red").assertions["guide"]
+    assert (said.asserted_at, said.quote, said.order > before) == ("2022-01-01", FORGED, True)
+    free.act(REVISE, claim="the red sign points north", source={"id": "guide"}, reason="see", quote="North!")
+    said = free.workspace.find("red").assertions["guide"]
+    assert (said.asserted_at, said.quote) == ("2022-01-01", "North!")
+
+
+def test_a_claim_that_its_source_withdrew_is_asserted_anew(free):
+    free.act(RETRACT, **READY[RETRACT])
+    told = free.act(REVISE, claim="the red sign points north", source={"id": "guide"}, reason="see")
+    (said,) = free.workspace.find("red").assertions.values()
+    assert (told["result"]["fact"]["state"], said.retracted, said.asserted_at[:4]) == ("alive", False, "2026")
+
+
+def test_a_weight_that_a_revision_leaves_out_stays(free):
+    sent = {"claim": "the red sign points north", "source": {"id": "guide"}, "reason": "see"}
+    free.act(REVISE, **sent, supports=[{"hypothesis": "N"}])
+    red, north = free.workspace.find("red").id, free.workspace.find("N").id
+    assert free.graph.weighs.get(red, (north, "supports")).weight == 0.9
+    free.act(REVISE, **sent, supports=[{"hypothesis": "N", "weight": 0.2}])
+    assert free.graph.weighs.get(red, (north, "supports")).weight == 0.2
+
+
+KNOWN = {
+    "hypotheses": [{"id": "N", "statement": "the way is north", "prior": 0.5}],
+    "evidence": [{
+        "id": "red", "claim": "the red sign points north", "source": {"id": "guide", "title": "A guide"},
+        "quote": FORGED, "asserted_at": "2020-01-01", "supports": [{"hypothesis": "N", "weight": 0.9}],
+    }],
+    "conclusions": [{
+        "id": "go", "statement": "go north", "confidence": 1.0, "depends_on": [{"on": "red", "critical": True}],
+    }],
+}  # fmt: skip
+BARE = {
+    "hypotheses": [{"id": "N", "statement": "the way is north"}],
+    "evidence": [{
+        "id": "red", "claim": "the red sign points north", "source": {"id": "guide"},
+        "supports": [{"hypothesis": "N"}],
+    }],
+    "conclusions": [{"id": "go", "statement": "go north", "depends_on": [{"on": "red"}]}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sent", [KNOWN, BARE], ids=["in full", "bare"])
+def test_what_an_entry_leaves_out_of_what_is_recorded_stays(free, sent):
+    head = free.head
+    told = free.act(RECORD, **sent)
+    assert (told["status"], told["warnings"], free.head) == (
+        "ok", ["all of it was recorded before; nothing was done"], head,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sent", "says"),
+    [
+        ({"conclusions": [{**KNOWN["conclusions"][0], "confidence": 0.9}]}, "the confidence of C-"),
+        ({"hypotheses": [{**KNOWN["hypotheses"][0], "prior": 0.7}]}, "the prior of H-"),
+    ],
+    ids=["confidence", "prior"],
+)
+def test_another_number_for_what_is_recorded_is_refused_and_named(free, sent, says):
+    told = free.act(RECORD, **sent)
+    error = told["result"]["error"]
+    assert (told["status"], error["reason"], error["message"].startswith(says)) == ("refused", "not_new", True)
+    assert error["node"].startswith(says[-2:])
+
+
+TWICE = {
+    "prior": {"hypotheses": [{"id": "a", "statement": "up", "prior": 0.2}, {"id": "b", "statement": "Up."}]},
+    "confidence": {"conclusions": [
+        {"id": "a", "statement": "up", "depends_on": [{"on": "red"}], "confidence": 0.2},
+        {"id": "b", "statement": "up", "depends_on": [{"on": "red"}], "confidence": 0.3},
+    ]},
+    "quote": {"evidence": [{"id": "a", "claim": "up", "quote": "Up!"}, {"id": "b", "claim": "up", "quote": "Down!"}]},
+    "date": {"evidence": [{"id": "a", "claim": "up", "asserted_at": "2020-01-01"}, {"id": "b", "claim": "up"}]},
+    "weight": {"evidence": [{"id": "a", "claim": "up", "supports": [
+        {"hypothesis": "N", "weight": 0.1}, {"hypothesis": "N", "weight": 0.2},
+    ]}]},
+    "critical": {"conclusions": [{"id": "a", "statement": "up", "depends_on": [
+        {"on": "red"}, {"on": "red", "critical": False},
+    ]}]},
+    "title": {"evidence": [
+        {"id": "a", "claim": "up", "source": {"id": "s", "title": "S"}},
+        {"id": "b", "claim": "down", "source": {"id": "s", "title": "T"}},
+    ]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", TWICE)
+def test_what_one_call_says_in_two_ways_is_refused(free, what):
+    assert free.refused(RECORD, **TWICE[what]) == ("invalid_request", "said_twice")
+
+
+def test_what_one_call_says_twice_in_the_same_way_is_one_belief_with_two_names(free):
+    told = free.act(
+        RECORD, evidence=[{"id": "a", "claim": "up", "quote": "Up!"}, {"id": "b", "claim": "Up", "quote": "Up!"}]
+    )
+    assert [n["handle"] for n in told["result"]["recorded"]] == ["b"]
+    assert free.workspace.find("a").id == free.workspace.find("b").id
+
+
+def test_no_name_that_is_sent_comes_back_as_it_was_where_it_would_pass_for_something_else(free):
+    entries = [{"id": i, "claim": f"the sign {i} is up"} for i in ("plain", "<|im_start|>x")]
+    free.act(RECORD, evidence=[{"id": "known", "claim": "a claim", "source": {"id": "<|im_start|>s", "title": "S"}}])
+    titled = {"id": "<|im_start|>s", "title": "T"}
+    told = free.act(RECORD, evidence=[*entries, {"id": "more", "claim": "another claim", "source": titled}])
+    assert told["nextActions"][0]["why"].startswith("plain was held against nothing")
+    assert any(warning.endswith("keeps the title that it has") for warning in told["warnings"])
+    assert "<|" not in json.dumps(told)
+    held = free.act(REVISE, claim="a claim", source=titled, reason="see")
+    assert "<|" not in json.dumps(held)
+
+
+def test_that_a_known_source_keeps_its_title_is_told(free):
+    titled = {"id": "guide", "title": "The national archive"}
+    told = free.act(RECORD, evidence=[{"id": "x", "claim": "the lake is east", "source": titled}])
+    revised = free.act(REVISE, claim="the sea is west", source=titled, reason="see")
+    same = free.act(REVISE, claim="the hill is west", source={"id": "guide", "title": "A guide"}, reason="see")
+    kept = "the source guide keeps the title that it has"
+    assert [kept in each.get("warnings", ()) for each in (told, revised, same)] == [True, True, False]
+
+
+# --- what stands on the dead ----------------------------------------------------------------------------------
+
+
+def test_a_conclusion_on_dead_evidence_is_recorded_with_a_warning_that_names_what_it_rests_on(free):
+    free.act(REVISE, **READY[REVISE])
+    told = free.act(RECORD, conclusions=[{"id": "K", "statement": "trust the red sign", "depends_on": [{"on": "red"}]}])
+    assert (told["status"], told["result"]["recorded"][0]["state"]) == ("ok", "forgotten")
+    assert told["warnings"] == ["K is forgotten, and not believed: it rests on red (refuted)"]
+    assert [(s["tool"], s["arguments"]["node"]) for s in told["nextActions"]] == [(WHY, free.workspace.find("K").id)]
+
+
+def test_what_rests_on_the_dead_beside_the_living_is_warned_of(free):
+    free.act(REVISE, **READY[REVISE])
+    on = [{"on": "blue"}, {"on": "red", "critical": False}, {"on": "red", "group": "g"}]
+    told = free.act(RECORD, conclusions=[{"id": "K", "statement": "go by sign", "depends_on": on}])
+    assert told["result"]["recorded"][0]["state"] == "alive"
+    assert told["warnings"] == ["K is not held up by red (refuted), which it rests on too"]
+
+
+def test_support_by_dead_evidence_is_warned_of(free):
+    free.act(REVISE, **READY[REVISE])
+    derived = {
+        "id": "D", "claim": "the red arrow is right", "depends_on": [{"on": "red"}],
+        "supports": [{"hypothesis": "N"}], "refutes": [{"hypothesis": "S"}],
+    }  # fmt: skip
+    told = free.act(RECORD, evidence=[derived])
+    derived_id = free.workspace.find("D").id
+    assert told["warnings"] == [
+        f"unadjudicated: no judge was asked about {derived_id}; nothing is refuted by what was recorded",
+        "D is forgotten, and not believed: it rests on red (refuted)",
+        "D speaks neither for nor against N, S while it is forgotten",
+    ]
+
+
+def test_what_was_recorded_before_and_is_dead_is_told_to_be_dead(free):
+    free.act(REVISE, **READY[REVISE])
+    assert free.act(RECORD, **BARE)["warnings"] == [
+        "all of it was recorded before; nothing was done",
+        "N is superseded, and not believed",
+        "red is refuted, and not believed",
+        "go is forgotten, and not believed: it rests on red (refuted)",
+        "red speaks neither for nor against N while it is refuted",
+    ]
+
+
+def test_support_by_a_fact_that_loses_is_warned_of(free):
+    told = free.act(
+        REVISE, claim="not the red sign points north", id="F", asserted_at="2019-01-01", reason="old",
+        supports=[{"hypothesis": "S"}],
+    )  # fmt: skip
+    assert told["result"]["fact"]["state"] == "refuted"
+    assert told["warnings"] == [
+        "F is refuted, and not believed",
+        "F speaks neither for nor against S while it is refuted",
+    ]
+
+
+# --- names ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two(free):
+    """Return beliefs about two questions, the second with a hypothesis and evidence of its own."""
+    free.act(
+        RECORD, question="When was it?", hypotheses=[{"id": "H-early", "statement": "it was early"}],
+        evidence=[{"id": "dawn", "claim": "the sun rose"}],
+    )  # fmt: skip
+    free.first = free.workspace.find("N").question_id
+    return free
+
+
+def entry_that(how, name):
+    return {"supports": [{"hypothesis": name}]} if how == "supports" else {"depends_on": [{"on": name}]}
+
+
+@pytest.mark.parametrize(
+    ("how", "name", "answer"),
+    [
+        ("supports", "H-early", ("invalid_request", "other_question")),
+        ("depends_on", "dawn", ("invalid_request", "other_question")),
+        ("supports", "nothing", ("not_found", "no_node")),
+        ("depends_on", "nothing", ("not_found", "no_node")),
+        ("supports", "red", ("invalid_request", "other_kind")),
+        ("depends_on", "N", ("invalid_request", "other_kind")),
+        ("supports", "E", ("invalid_request", "other_kind")),
+    ],
+)
+def test_a_reference_that_leads_nowhere_has_one_reason_in_record_and_revise(two, how, name, answer):
+    entry = {"id": "E", "claim": "the moon is up", **entry_that(how, name)}
+    assert two.refused(RECORD, question_id=two.first, evidence=[entry]) == answer
+    if how == "supports" and name != "E":
+        sent = {"claim": "the moon is up", "supports": entry["supports"], "reason": "see"}
+        assert two.refused(REVISE, question_id=two.first, **sent) == answer
+
+
+def test_a_name_of_another_question_is_said_to_be_one(two):
+    early = two.workspace.find("H-early").id
+    told = two.act(
+        RECORD, question_id=two.first, evidence=[{"id": "E", "claim": "up", **entry_that("supports", "H-early")}]
+    )
+    assert told["result"]["error"]["message"] == f"'H-early' is {early}, which stands under another question"
+    told = two.act(
+        RECORD, question_id=two.first, evidence=[{"id": "E", "claim": "up", **entry_that("supports", early)}]
+    )
+    assert told["result"]["error"]["message"] == f"'{early}' stands under another question"
+
+
+@pytest.mark.parametrize(
+    ("entries", "says"),
+    [
+        ({"evidence": [{"id": "red", "claim": "other"}]}, "the id 'red' already stands for E-"),
+        ({"hypotheses": [{"id": "go", "statement": "other"}]}, "the id 'go' already stands for C-"),
+        ({"evidence": [{"id": "x", "claim": "a"}, {"id": "x", "claim": "b"}]}, "the id 'x' is used twice in this call"),
+    ],
+)
+def test_a_taken_name_is_name_taken_wherever_it_is_sent(main, entries, says):
+    told = main.act(RECORD, **entries)
+    error = told["result"]["error"]
+    assert (told["status"], error["reason"], error["message"].startswith(says)) == (
+        "invalid_request", "name_taken", True,
+    )  # fmt: skip
+    assert "sign" not in json.dumps(told)
+    assert main.refused(REVISE, claim="other", id="red", reason="see") == ("invalid_request", "name_taken")
+
+
+def test_an_id_is_no_short_name_of_another_node(main):
+    red = main.workspace.find("red").id
+    named = {"id": red, "claim": "the lake is deep"}
+    assert main.refused(RECORD, evidence=[named]) == ("invalid_request", "name_taken")
+    assert main.refused(REVISE, **named, reason="see") == ("invalid_request", "name_taken")
+    question_id = main.workspace.question().id
+    coming = node_id("evidence", "the lake is deep", question_id=question_id)
+    answer = main.refused(
+        RECORD,
+        hypotheses=[{"id": coming, "statement": "it is a lake"}],
+        evidence=[{"id": "lake", "claim": "the lake is deep"}],
+        conclusions=[{"id": "k", "statement": "swim", "depends_on": [{"on": "lake"}]}],
+    )
+    assert answer == ("invalid_request", "name_reserved")
+
+
+def test_entries_refer_by_a_short_name_an_id_or_the_beginning_of_one(two):
+    north, red = two.workspace.find("N").id, two.workspace.find("red").id
+    # The same short name under another question is no trouble: those of the question go first.
+    two.act(RECORD, question="When was it?", hypotheses=[{"id": "N", "statement": "it was at noon"}])
+    for number, (hypothesis, on) in enumerate([("N", "red"), (north, red), (north[:6], red[:6])]):
+        entry = {"id": f"e{number}", "claim": f"the sign {number} is up", "supports": [{"hypothesis": hypothesis}]}
+        told = two.act(RECORD, question_id=two.first, evidence=[entry | {"depends_on": [{"on": on}]}])
+        evidence = told["result"]["recorded"][0]["id"]
+        assert two.graph.weighs.get(evidence, (north, "supports")).weight == 1.0
+        assert two.graph.depends.get(evidence, (red, "")).critical
+        sent = {"claim": f"the moon {number} is up", "supports": [{"hypothesis": hypothesis}], "reason": "see"}
+        assert two.act(REVISE, question_id=two.first, **sent)["status"] == "ok"
+
+
+@pytest.mark.parametrize("length", [3, 5])
+def test_a_beginning_of_an_id_that_is_too_short_is_said_to_be(main, length):
+    red = main.workspace.find("red").id
+    begun = " or ".join(i for i in main.graph.nodes if i.startswith(red[:length]))
+    error = main.act(WHY, node=red[:length])["result"]["error"]
+    assert (error["reason"], error["hint"]) == (
+        "no_node", f"the beginning of an id takes 6 characters or more: did you mean {begun}?",
+    )  # fmt: skip
+    assert main.act(WHY, node=red[:6])["result"]["node"]["id"] == red
+    with pytest.raises(NotFoundError) as caught:
+        main.workspace.find(red[:length])
+    assert caught.value.hint == error["hint"]
+
+
+def test_a_beginning_that_many_ids_have_is_told_without_them(main):
+    main.act(RECORD, evidence=[{"id": f"e{n}", "claim": f"the pole {n} is high"} for n in (1, 2)])
+    assert main.act(WHY, node="E-")["result"]["error"]["hint"] == "the beginning of an id takes 6 characters or more"
+
+
+def test_the_minimum_is_said_where_a_beginning_is_taken():
+    texts = [BELIEF_CATALOGUE[tool].description for tool in (WHY, RETRACT)]
+    texts.append((Path(__file__).parent.parent / "docs" / "belief-tools.md").read_text(encoding="utf-8"))
+    assert ["6 characters" in text for text in texts] == [True] * 3
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "says"),
+    [
+        (REVISE, {"claim": "x", "question_id": "go", "reason": "x"}, "'go' is a conclusion, not a question"),
+        (REVISE, {"claim": "x", "question_id": "red", "reason": "x"}, "'red' is evidence, not a question"),
+        (RETRACT, {"evidence_id": "N", "reason": "x"}, "'N' is a hypothesis, not evidence"),
+        (RECORD, {"conclusions": [{"id": "k", "statement": "x", "depends_on": [{"on": "N"}]}]},
+         "'N' is a hypothesis, not evidence or a conclusion"),
+        (RECORD, {"conclusions": [
+            {"id": "k", "statement": "x", "depends_on": [{"on": "h"}]}], "hypotheses": [{"id": "h", "statement": "y"}]},
+         "'h' is a hypothesis, not evidence or a conclusion"),
+        (RETRACT, {"evidence_id": "nothing", "reason": "x"}, "there is no evidence 'nothing'"),
+    ],
+)  # fmt: skip
+def test_kinds_are_named_as_a_sentence_names_them(main, tool, arguments, says):
+    assert main.act(tool, **arguments)["result"]["error"]["message"] == says
+
+
+# --- what an approval came to ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "done"),
+    [
+        (RECORD, READY[RECORD], [
+            "the evidence green is recorded: the green sign points west", "unattributed asserts green",
+            "nothing that is believed already changes",
+        ]),
+        (REVISE, {"claim": "zebras quack", "id": "Z", "reason": "see"}, [
+            "the evidence Z is recorded: zebras quack", "unattributed asserts Z",
+            "nothing that is believed already changes",
+        ]),
+        (RETRACT, READY[RETRACT], [
+            "guide withdraws red", "red is refuted: the red sign points north",
+            "go is invalidated, because of red: go north", "N is superseded, because of S: the way is north",
+        ]),
+    ],
+)  # fmt: skip
+def test_who_approves_is_told_what_was_done(in_mode, tool, arguments, done):
+    world = in_mode("MANUAL")
+    asked = world.act(tool, **arguments, **(world.named if tool != RETRACT else {}))["approval"]["id"]
+    world.approve(asked)
+    told = detail(find(world.workspace, asked), work_of=work_of)["done"]
+    assert told[0] == f"owner approves {asked}"
+    assert told[1 : 1 + len(done)] == done
+
+
+def test_what_a_rejection_came_to_is_the_rejection_alone(main):
+    asked = main.act(REVISE, **READY[REVISE])["approval"]["id"]
+    Workbench(main.workspace, "main", beliefs=True).reject(asked, caller=OWNER, reason="no")
+    told = detail(find(main.workspace, asked), work_of=work_of)["done"]
+    assert (len(told), told[0].startswith(f"owner rejects {asked}")) == (1, True)
 
 
 # --- recall and why -------------------------------------------------------------------------------------------
@@ -609,6 +1111,17 @@ def test_a_node_with_too_many_reasons_to_be_told_has_the_graph_asked(free):
     assert free.act(GRAPH, **told["nextActions"][0]["arguments"], max_nodes=500)["result"]["total"] == 121
 
 
+def test_what_was_judged_since_is_not_to_be_judged_again(free):
+    free.act(REVISE, claim="no idea where the red sign points north", id="D", reason="see")
+    doubtful = free.workspace.find("D").id
+    for verdict in pending(free.graph, doubtful):
+        free.workspace.rule(doubtful, verdict.claim_id, relation="unrelated", confidence=1.0, rationale="seen")
+    (then,) = free.act(RECALL, query="no idea where the red sign points north", limit=1, epoch=1)["warnings"][:1]
+    assert (then.startswith(f"{doubtful} was not judged against"), "falsify adjudicate" in then) == (True, False)
+    now = free.act(RECALL, query="no idea where the red sign points north", limit=1)
+    assert not any("not judged" in warning for warning in now.get("warnings", ()))
+
+
 # --- the graph and the past -----------------------------------------------------------------------------------
 
 
@@ -668,7 +1181,7 @@ def test_every_tool_sees_the_past_that_replay_sees(free, point):
     cutoff = Cutoff(epoch=point.get("epoch"), as_of=point.get("as_of"))
     past = view(free.workspace.log, "project:main", cutoff, valid=point.get("valid_at", ""))
     told = free.act(REPLAY, **point)["result"]
-    assert (told["digest"], told["at"]["position"]) == (digest(past.graph), past.position)
+    assert (told["digest"], told["at"]["revision"]) == (digest(past.graph), past.revision)
     differs = diff(past.graph, free.graph)
     assert told["differs"]["counts"] == {name: len(differs[name]) for name in told["differs"]["counts"]}
     assert {n["id"] for n in told["differs"]["changed"]} == {n["id"] for n in differs["changed"]}
@@ -732,9 +1245,9 @@ def test_a_key_that_was_sent_with_another_body_is_a_conflict(main, tool):
         (REVISE, {"claim": "x", "source": {"id": "a\u200bb"}, "reason": "x"}, ("invalid_request", "invalid_arguments")),
         (REVISE, {"claim": "x", "trust": 9, "reason": "x"}, ("invalid_request", "invalid_arguments")),
         (RECORD, {"question": "Why?", "question_id": "Q"}, ("invalid_request", "question_twice")),
-        (RECORD, {"evidence": [{"id": "red", "claim": "other"}]}, ("invalid_request", "bad_reference")),
+        (RECORD, {"evidence": [{"id": "red", "claim": "other"}]}, ("invalid_request", "name_taken")),
         (RECORD, {"evidence": [{"id": "x", "claim": "y", "supports": [{"hypothesis": "H9"}]}]},
-         ("invalid_request", "bad_reference")),
+         ("not_found", "no_node")),
         (RECORD, {"evidence": [{"id": "x", "claim": "y", "contradicts": ["red"]}]},
          ("invalid_request", "invalid_arguments")),
     ],
@@ -876,3 +1389,20 @@ def test_the_page_tells_every_reason_that_is_theirs():
     )
     assert {*re.findall(r'reason="(\w+)"', code)} - {"invalid_arguments"} == told.keys()
     assert {*told.values()} == {"invalid_request", "not_found", "refused"}
+
+
+def test_no_answer_tells_where_in_the_log_anything_stands_which_counts_what_others_wrote(main):
+    main.act(REVISE, caller=OWNER, **READY[REVISE])
+    told = [
+        main.act(RECALL, query="Which way?"),
+        *(main.act(WHY, node=name) for name in ("red", "go", "F", "S")),
+        main.act(GRAPH),
+        main.act(REPLAY, epoch=0),
+    ]
+    assert [name for each in told for name in _names(each) if "position" in name] == []
+
+
+def _names(value):
+    if isinstance(value, dict):
+        return [*value, *(name for inner in value.values() for name in _names(inner))]
+    return [name for inner in value for name in _names(inner)] if isinstance(value, list) else []

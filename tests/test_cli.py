@@ -264,7 +264,7 @@ BAD = [
     (["fact", "x", "--asserted-at", "03/15/2021"], errors.InvalidInputError, "is not a date"),
     (["fact", "x", "--trust", "-1"], errors.InvalidInputError, "trust is -1"),
     (["fact", "x", "--trust", "nan"], errors.InvalidInputError, "trust is nan"),
-    (["fact", "x", "--supports", "K"], errors.InvalidInputError, "'K' is a conclusion, not hypothesis"),
+    (["fact", "x", "--supports", "K"], errors.InvalidInputError, "'K' is a conclusion, not a hypothesis"),
     (["fact", "x", "--supports", "A:2"], errors.InvalidInputError, "between 0 and 1"),
     (["fact", "x", "--id", "K"], errors.InvalidInputError, "'K' already stands for"),
     (["fact", "x", "--question", "Q9"], errors.NotFoundError, "there is no question 'Q9'"),

@@ -391,3 +391,25 @@ def test_a_run_that_is_over_or_has_no_finite_metric_is_evidence_of_nothing():
     assert refused(join.succeed_run, one.project, one.graph, one.finish(run_id, 0.8)) == ("refused", "run_succeeded")
     judgement = judge("N-9", "INCONCLUSIVE", "DISCARD")
     assert refused(join.commit_decision, one.project, one.graph, judgement, caller=OWNER) == ("not_found", "no_node")
+
+
+def again(node_id):
+    return idea(f"Reproduce {node_id}", type="reproduction", hypothesis=f"The number of {node_id} is right.")
+
+
+def test_a_reproduction_of_a_reproduction_speaks_of_the_number_that_it_is_of(promoted):
+    promoted.measure(promoted.reproduce("N-2"), 0.8)
+    made = promoted.measure(promoted.branch(again("N-3")), 0.81)
+    told = EvidenceWeighed(
+        evidence_id=claim_id(promoted, "N-4"),
+        hypothesis_id=hypothesis_id(promoted, "the number of n-3 is right."),
+        stance="supports",
+        weight=0.75,
+    )
+    assert (promoted.project.nodes["N-4"].reproduces, of_kind(made, EvidenceWeighed)) == ("N-2", [told])
+
+
+def test_a_reproduction_that_measures_another_node_says_nothing_of_the_one_that_it_is_of(promoted):
+    ticket_id = promoted.claimed(again("N-2"))
+    made = promoted.measure(promoted.materialize(ticket_id, parent_node_id="N-1"), 0.8)
+    assert (promoted.project.nodes["N-3"].reproduces, of_kind(made, EvidenceWeighed)) == ("N-1", [])

@@ -271,14 +271,15 @@ def test_where_a_project_stands_is_told_to_a_stranger(falsify, promoted):
 def test_an_incumbent_that_rests_on_refuted_evidence_is_warned_of_with_what_to_do(falsify, undermined):
     shown = lines(falsify("project", "show"))
     start = next(index for index, line in enumerate(shown) if line.startswith("Incumbent"))
-    assert shown[start : start + 8] == [
+    assert shown[start : start + 9] == [
         "Incumbent  N-2  val_acc ✗ 0.9 (refuted), D-1 · forgotten",
         "! the incumbent N-2 rests on evidence that is refuted",
         "  · D-1 is forgotten: it rests on R-2",
         "  ✗ R-2 is refuted: R-3 contradicts it: 0.8 against 0.9: a difference of 0.1, and the tolerance is",
         "    0.02",
         "  • see why: `falsify why D-1`",
-        "  • promote what stands, out of `falsify node list`: `falsify decision commit NODE --action PROMOTE`",
+        "  • see what stands: `falsify node list`",
+        "  • promote it: `falsify decision commit NODE --verdict IMPROVED --action PROMOTE --rationale WHY`",
         "  • or go back to the last incumbent that stands: `falsify decision rollback`",
     ]
 
@@ -395,7 +396,8 @@ def test_the_baseline_is_waited_for_and_is_the_first_incumbent(falsify, root, qu
 def test_a_ticket_goes_from_an_idea_to_a_node(falsify, measured):
     assert lines(falsify("ticket", "create", *IDEA)) == [
         "T-1  QUEUED  experiment: A wider layer",
-        "! not to be claimed yet: T-1; each waits until a person makes it eligible",
+        "! T-1 cannot be claimed yet: it waits until a person makes it eligible: `falsify ticket eligible",
+        "  T-1`",
     ]
     assert lines(falsify("ticket", "eligible", "T-1")) == ["T-1 is eligible: owner said so"]
     assert lines(falsify("ticket", "claim", "T-1", "--reason", "it is first")) == [
@@ -406,6 +408,29 @@ def test_a_ticket_goes_from_an_idea_to_a_node(falsify, measured):
         "N-2  READY  from N-1: hidden_width 32",
         "  next: `falsify run start N-2 --reason WHY --wait`",
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "then"),
+    [
+        ("literature", "falsify ticket complete T-1 --reason TEXT"),
+        ("analysis", "falsify ticket complete T-1 --reason TEXT"),
+        ("reproduction", "falsify ticket materialize T-1"),
+        ("ablation", "falsify ticket materialize T-1 --set KEY=VALUE"),
+    ],
+)
+def test_who_claims_a_ticket_is_told_the_command_that_goes_on_with_it(falsify, measured, kind, then):
+    falsify("ticket", "create", *IDEA, "--type", kind)
+    falsify("ticket", "eligible", "T-1")
+    assert f"  next: `{then}`" in lines(falsify("ticket", "claim", "T-1", "--reason", "it is first"))
+
+
+def test_a_reproduction_is_shown_with_the_node_that_it_is_of(falsify, branched):
+    falsify("ticket", "create", *AGAIN, "--title", "Reproduce N-2")
+    shown = lines(falsify("ticket", "show", "T-2"))
+    assert "  from         incumbent: N-2" in shown
+    assert "  reproduces   N-2" in shown
+    assert "  waits until  a person makes it eligible: `falsify ticket eligible T-2`" in shown
 
 
 def test_all_of_a_ticket_is_shown(falsify, branched):
@@ -420,6 +445,7 @@ def test_all_of_a_ticket_is_shown(falsify, branched):
         f"  rank         {rank(falsify, 'T-1'):g} points (priority 0)",
         "  claimed      owner: it is first",
         "  node         N-2",
+        "  waits until  a decision about N-2 settles it",
         "  was          QUEUED at {}, ELIGIBLE at {}, CLAIMED at {}, MATERIALIZED at {}".format(*history),
     ]
 

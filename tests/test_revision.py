@@ -828,7 +828,11 @@ def test_a_judged_file_acts_on_what_the_judge_found(company_x):
             "evidence 0 supports 1 hypothesis",
             "Z",
         ),
-        ({"evidence": [{"refutes": [{"hypothesis": "E_qa"}]}]}, "evidence 0 refutes 0 hypothesis", "is a evidence"),
+        (
+            {"evidence": [{"refutes": [{"hypothesis": "E_qa"}]}]},
+            "evidence 0 refutes 0 hypothesis",
+            "is evidence, not a hypothesis",
+        ),
         ({"evidence": [{"contradicts": [{"evidence": "A"}]}]}, "evidence 0 contradicts 0 evidence", "is a hypothesis"),
         ({"evidence": [{"supersedes": [{"evidence": "Z"}]}]}, "evidence 0 supersedes 0 evidence", "Z"),
         ({"evidence": [{}, {"depends_on": [{"conclusion": "Z"}]}]}, "evidence 1 depends_on 0 conclusion", "Z"),
@@ -863,8 +867,10 @@ def test_a_bad_reference_names_its_place_and_records_nothing(company_x, parts, p
 def test_what_belongs_to_another_question_cannot_be_named(company_x):
     other = InMemory("What broke the pump?")
     other.graph = company_x.graph
-    with pytest.raises(BadReferenceError, match="neither in this file nor in the graph"):
-        other.ingest(conclusions=[_conclusion("P", {"evidence": company_x.id("E_qa")})])
+    for name, says in ((company_x.id("E_qa"), "' stands under"), ("E_qa", "'E_qa' is E-.*, which stands under")):
+        with pytest.raises(BadReferenceError, match=f"{says} another question") as refusal:
+            other.ingest(conclusions=[_conclusion("P", {"evidence": name})])
+        assert refusal.value.reason == "other_question"
 
 
 # --- decisions and their graph -------------------------------------------------------------------------------

@@ -192,7 +192,7 @@ def test_what_waits_is_listed_shown_and_approved(falsify):
     code, out, _ = falsify("approvals", "list")
     head, *effects = out.splitlines()
     assert (code, head.split()[:4]) == (0, [approval_id, "p1", START, ALICE])
-    assert effects == ["  R-2 of N-2 is queued, for at most 60 s"]
+    assert effects == ["  a run of N-2 is queued, for at most 60 s"]
     code, out, _ = falsify("approvals", "show", approval_id[:7])
     assert code == 0
     assert "  node N-2 is READY: holds" in out

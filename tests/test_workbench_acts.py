@@ -45,6 +45,8 @@ def test_created_tickets_are_told_in_full(world):
         "claimed_by": None,
         "claim_reason": None,
         "node_id": None,
+        "reproduces": None,
+        "waits_for": None,
         "required_evidence": [],
         "created_at_revision": revision,
         "hypothesis_id": node_id("hypothesis", TICKET["hypothesis"], question_id=world.project.question_id),
@@ -63,15 +65,16 @@ def test_a_persons_ticket_is_marked_so_and_waits(world):
     told = world.act(CREATE, caller="person:ada", tickets=[TICKET])
     (ticket,) = told["result"]["tickets"]
     assert (ticket["source"], ticket["author"], ticket["status"]) == ("human", "person:ada", "QUEUED")
-    assert told["warnings"] == ["not to be claimed yet: T-1; each waits until a person makes it eligible"]
+    assert told["warnings"] == [
+        "T-1 cannot be claimed yet: it waits until a person makes it eligible: `falsify ticket eligible T-1`"
+    ]
     assert steps(told) == [("falsify.ticket.list", {"sort": "created_at"})]
 
 
 def test_an_agents_ticket_waits_for_its_parent(tmp_path):
     world = World(memory(tmp_path), "AUTORESEARCH", baseline=None)
     told = world.act(CREATE, tickets=[TICKET])
-    waits = "not to be claimed yet: T-1; each waits until the node that it is to branch from is frozen"
-    assert told["warnings"] == [waits]
+    assert told["warnings"] == ["T-1 cannot be claimed yet: it waits until the baseline is measured"]
 
 
 def test_a_hypothesis_that_was_proposed_before_is_warned_of(world):
@@ -98,8 +101,12 @@ def test_a_claim_tells_the_ticket_and_where_to_find_the_keys_that_may_be_changed
 def test_a_claimed_reproduction_needs_no_mutation_and_can_be_materialized_as_it_is_suggested(world):
     told = world.act(CLAIM, ticket_id=world.ticket(type="reproduction"), reason="It ranks highest.")
     (step,) = told["nextActions"]
-    assert (step["tool"], "config_mutation" in step["arguments"]) == (MATERIALIZE, False)
-    done = world.act(step["tool"], ticket_id="T-1")
+    sent = {name: step["arguments"].get(name) for name in ("ticket_id", "parent_node_id", "config_mutation")}
+    assert (step["tool"], sent) == (
+        MATERIALIZE,
+        {"ticket_id": "T-1", "parent_node_id": "N-1", "config_mutation": None},
+    )
+    done = json.loads(world.send(step["tool"], step["arguments"]))
     assert (done["result"]["node"]["reproduces"], done["result"]["node"]["seed"]) == ("N-1", 8)
 
 
@@ -134,6 +141,44 @@ def test_a_branch_from_a_refuted_measurement_is_warned_of(world):
     world.refute("N-1", 0.5)
     told = world.act(MATERIALIZE, ticket_id=world.claimed(), config_mutation={"hidden_width": 64})
     assert told["warnings"] == ["N-3 branches from N-1, and what that measured is refuted"]
+
+
+def test_a_reproduction_that_measures_another_node_than_its_ticket_is_about_is_warned_of(world):
+    world.frozen(0.9)
+    ticket_id = world.claimed(type="reproduction", title="Reproduce N-2", hypothesis="What N-2 measured holds.")
+    told = world.act(MATERIALIZE, ticket_id=ticket_id, parent_node_id="N-1")
+    assert told["warnings"] == ["N-3 measures N-1 again, and T-2 is about N-2: it will say nothing of the hypothesis"]
+
+
+def test_a_node_that_the_budget_has_no_run_for_is_warned_of_and_its_run_is_not_suggested(tmp_path):
+    world = World(memory(tmp_path), "AUTORESEARCH", budget_runs=1)
+    told = world.act(MATERIALIZE, ticket_id=world.claimed(), config_mutation={"hidden_width": 64})
+    spent = (
+        "N-2 cannot run: the budget admits no further run: 1 of 1 runs used, 598.5 of 600 seconds left "
+        "(0 kept for active runs)"
+    )
+    assert told["warnings"] == [spent]
+    (step,) = told["nextActions"]
+    assert (step["tool"], step["arguments"], step["why"]) == (
+        "falsify.project.get_state",
+        {"project_id": "p1", "include": ["budget", "active_runs"]},
+        spent,
+    )
+
+
+@pytest.mark.parametrize("kind", ["literature", "analysis"])
+def test_who_claims_reading_is_told_that_it_becomes_no_node_and_who_ends_it(world, kind):
+    told = world.act(CLAIM, ticket_id=world.ticket(type=kind), reason="It ranks highest.")
+    assert told["result"]["ticket"]["waits_for"] == "a person completes it: `falsify ticket complete T-1`"
+    assert told["warnings"] == [
+        (
+            f"T-1 asks for {kind}, so that it becomes no node, and no tool ends it: record what you find with "
+            "falsify.belief.record; a person completes it with `falsify ticket complete T-1`, or gives it back with "
+            "`falsify ticket release T-1`"
+        )
+    ]
+    (step,) = told["nextActions"]
+    assert (step["tool"], step["arguments"]) == ("falsify.belief.graph", {"project_id": "p1"})
 
 
 def test_a_reproduction_of_a_refuted_measurement_is_not(world):
@@ -252,7 +297,7 @@ def test_a_decision_about_a_refuted_measurement_is_born_dead_and_says_so(world):
     told = world.act(COMMIT, node_id=node, **(JUDGED | {"action": "KEEP_FROZEN"}))
     claim = world.project.runs["R-2"].claim_id
     assert told["result"]["decision"]["state"] != "alive"
-    assert told["warnings"] == [f"D-1 rests on a measurement that is refuted: see `falsify why {claim}`"]
+    assert told["warnings"] == [f"D-1 rests on a measurement that is refuted: see falsify.belief.why of {claim}"]
 
 
 @pytest.mark.parametrize(

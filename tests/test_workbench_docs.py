@@ -21,16 +21,18 @@ from falsify.errors import FalsifyError, RefusedError
 from falsify.executors import trainer
 from falsify.executors.command import PLACEHOLDERS, Limits
 from falsify.ports import RunOrder
-from falsify.workbench import ranking, states
+from falsify.workbench import approvals, ranking, states
 from falsify.workbench.approvals import RELIES_ON
 from falsify.workbench.autonomy import GATES, MODES
 from falsify.workbench.events import Action, Contract, EvidenceKind, ParentPolicy, VerdictName
 from falsify.workbench.project import Dated, Project, Ticket
 from falsify.workbench.verdicts import VERDICTS, Comparison, check_verdict
+from projections import comparisons, exhibits
 from surfaces.adapters import make_executor
 from surfaces.envelope import STATUSES
 from surfaces.research.contract_file import DEFAULTS, EXAMPLE, Terms, draw_up, read_terms
 from surfaces.settings import ExecutorTable, load
+from surfaces.tools import evidence_reads, workbench_acts
 from surfaces.tools.belief_inputs import BELIEF_INPUTS
 from surfaces.tools.workbench_inputs import WORKBENCH_INPUTS
 
@@ -268,29 +270,30 @@ def reasons():
             for keyword in getattr(node, "keywords", []) if isinstance(node, ast.Call) else []:
                 status = status_of(ast.unparse(node.func))
                 if keyword.arg == "reason" and status:
-                    for word in words(keyword.value):
+                    told = words(keyword.value)
+                    assert told, f"{path}: which reasons can {ast.unparse(keyword.value)} be?"
+                    for word in told:
                         found.setdefault(word, set()).add(status)
     return found
 
 
-OTHERS = {"brain", "pages", "governance", "stories", "mcp", "token"}
-"""Where the surfaces of another context lie."""
+OTHERS = {"access", "belief", "brain", "governance", "packs", "pages", "stories", "token"}
+"""Where other contexts lie, which refuse in words of their own, told on pages of their own."""
 
 
 def modules():
-    """Return the files that research is made of: other contexts refuse in words of their own."""
-    names = ("config_keys", "identity", "errors", "log")
-    surfaces = sorted((ROOT / "surfaces").rglob("*.py"))
-    return [
-        *sorted((ROOT / "falsify" / "workbench").glob("*.py")),
-        ROOT / "falsify" / "join" / "research.py",
-        *(ROOT / "falsify" / f"{name}.py" for name in names),
-        *(
-            path
-            for path in surfaces
-            if not OTHERS & {*path.relative_to(ROOT).with_suffix("").parts} and not re.search("brain|belief", path.name)
-        ),
-    ]
+    """Return every file that a tool of research can reach: all but those of another context."""
+    every = (path for top in ("falsify", "projections", "replay", "surfaces") for path in (ROOT / top).rglob("*.py"))
+    return sorted(
+        path
+        for path in every
+        if not OTHERS & {*path.relative_to(ROOT).with_suffix("").parts} and not re.search("brain|belief", path.name)
+    )
+
+
+def test_no_file_is_passed_over_from_which_a_tool_of_research_is_made():
+    made = {Path(module.__file__) for module in (approvals, comparisons, exhibits, evidence_reads, workbench_acts)}
+    assert made - {*modules()} == set()
 
 
 def status_of(called):

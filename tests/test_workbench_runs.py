@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from falsify import join
-from falsify.workbench import runs
+from falsify.errors import FalsifyError
+from falsify.workbench import nodes, runs
 from falsify.workbench.events import (
     EvidenceAttached,
     NodeFrozen,
@@ -20,7 +21,7 @@ from falsify.workbench.events import (
 )
 from falsify.workbench.nodes import register_baseline
 from falsify.workbench.runs import Budget, budget
-from tests.workbench_world import Research, exhibit, refused
+from tests.workbench_world import OWNER, Research, exhibit, refused
 
 
 def succeed(research, run_id, *, metrics=None, seconds=2.0, exhibits=()):
@@ -217,3 +218,42 @@ def test_the_budget_is_never_overdrawn(limit, total, endings):
         assert stands.seconds_spent == pytest.approx(paid, abs=1e-6)
         assert stands.seconds_spent <= total + 1e-6
         assert stands.runs_used == sum(r.started_time > 0 for r in one.project.runs.values())
+
+
+# --- what to do instead ---------------------------------------------------------------------------------------
+
+
+def hint(call, *args, **more):
+    with pytest.raises(FalsifyError) as caught:
+        call(*args, **more)
+    return caught.value.hint
+
+
+def test_who_cannot_start_a_run_for_the_budget_waits_only_where_something_goes_on():
+    one = Research(baseline=0.8, budget_runs=3)
+    waiting, other, last = (one.branch(width=width) for width in (16, 32, 64))
+    run_id = one.queue(waiting)
+    one.measure(other, 0.9)
+    assert hint(runs.queue_run, one.project, last, reason="") == "wait for active runs, or decide on what was measured"
+    one.record([*runs.start_run(one.project, run_id, worker="w")])
+    one.record([*runs.fail_run(one.project, run_id, seconds=1.0, reason="exit 1")])
+    assert hint(runs.queue_run, one.project, last, reason="") == (
+        "decide on what was measured; a person goes on under another budget with a new project: "
+        "`falsify project create NEW --parent p1 ...`"
+    )
+
+
+def test_who_cannot_decide_about_a_node_is_told_what_has_to_happen_first():
+    one = Research(baseline=0.8)
+    node_id = one.branch(width=64)
+    told = [hint(one.decide, node_id, "INCONCLUSIVE", "DISCARD")]
+    run_id = one.queue(node_id)
+    told.append(hint(one.decide, node_id, "INCONCLUSIVE", "DISCARD"))
+    one.record([*runs.cancel_run(one.project, run_id, reason="no", seconds=0.0)])
+    one.record([*nodes.block_node(one.project, node_id, reason="no", caller=OWNER)])
+    told.append(hint(one.decide, node_id, "INCONCLUSIVE", "DISCARD"))
+    assert told == [
+        "run it first with falsify.run.start",
+        "wait until R-2 is over: poll it with falsify.run.get",
+        "a person can ready it: `falsify node ready N-2`; run it then with falsify.run.start",
+    ]

@@ -2,6 +2,8 @@
 
 import pytest
 
+from falsify.codec import canonical, decode
+from falsify.errors import FalsifyError
 from falsify.workbench import contract as contracts
 from falsify.workbench import tickets
 from falsify.workbench.events import (
@@ -19,8 +21,9 @@ from falsify.workbench.events import (
     TicketQueued,
     TicketReleased,
 )
-from falsify.workbench.nodes import register_baseline
+from falsify.workbench.nodes import materialize, register_baseline
 from falsify.workbench.project import Dated
+from falsify.workbench.tickets import waits_for
 from tests.workbench_world import ALICE, BOB, OWNER, Research, idea, refused, research
 
 
@@ -30,7 +33,7 @@ def create(project, *ideas, author=ALICE, source="agent", draft=False):
     )
 
 
-def created(ticket_id, asked, *, round_id="round-1", status="QUEUED", author=ALICE, source="agent"):
+def created(ticket_id, asked, *, round_id="round-1", status="QUEUED", author=ALICE, source="agent", reproduces=""):
     return TicketCreated(
         ticket_id=ticket_id,
         round_id=round_id,
@@ -44,6 +47,7 @@ def created(ticket_id, asked, *, round_id="round-1", status="QUEUED", author=ALI
         source=source,
         author=author,
         status=status,
+        reproduces=reproduces,
     )
 
 
@@ -111,6 +115,157 @@ def test_tickets_are_created_all_or_none():
     project = Research().project
     assert refused(create, project, idea(), idea(required_evidence=("vibes",)))[0] == "invalid_request"
     assert (project.tickets, project.rounds) == ({}, {})
+
+
+# --- reproductions --------------------------------------------------------------------------------------------
+
+
+def again(title="Once more", **words):
+    return idea(title, type="reproduction", **{"hypothesis": "It holds.", "instruction": "Measure it again.", **words})
+
+
+@pytest.mark.parametrize(
+    ("asked", "of"),
+    [
+        (again("Reproduce N-2"), "N-2"),
+        (again("Is N-2's number right?"), "N-2"),
+        (again("Reproduce N-2 against N-1", hypothesis="What N-2 measured holds."), "N-2"),
+        (again(hypothesis="What N-2 measured holds."), "N-2"),
+        (again(instruction="Materialize it with parent_node_id N-2."), "N-2"),
+        (again("Reproduce N-1", hypothesis="What N-2 measured holds."), "N-1"),
+        (again("N-1 or N-2", hypothesis="One of N-1 and N-2 holds."), ""),
+        (again("Reproduce N-9"), ""),
+        (again("Reproduce EN-2, N-2x, N-2-b and n-2"), ""),
+        (again(), ""),
+        (idea("Better than N-2"), ""),
+    ],
+)
+def test_a_reproduction_is_of_the_node_that_it_names(asked, of):
+    one = Research(baseline=0.8)
+    one.branch(width=64)
+    assert create(one.project, asked, draft=True) == [
+        RoundOpened(round_id="round-2", parent_id="N-1"),
+        created("T-2", asked, round_id="round-2", status="DRAFT", reproduces=of),
+    ]
+
+
+def test_a_reproduction_branches_from_the_node_that_it_is_of_whatever_the_policy_says():
+    one = Research(baseline=0.8)
+    for width, value in ((64, 0.9), (32, 0.7)):
+        one.measure(one.branch(width=width), value)
+    one.decide("N-2", "IMPROVED", "PROMOTE")
+    one.claimed(again("Reproduce N-3"))
+    (node, _) = materialize(one.project, "T-3", mutation={}, caller=ALICE)
+    assert (node.parent_id, node.reproduces, node.config["width"], node.seed) == ("N-3", "N-3", 32, 8)
+    (named, _) = materialize(one.project, "T-3", mutation={}, parent_node_id="N-1", caller=ALICE)
+    assert (named.parent_id, named.reproduces) == ("N-1", "N-1")
+
+
+def test_a_reproduction_of_what_was_not_measured_yet_waits_for_that():
+    one = Research(baseline=0.8)
+    one.branch(width=64)
+    one.propose(again("Reproduce N-2"))
+    assert (one.project.tickets["T-2"].status, waits_for(one.project, one.project.tickets["T-2"])) == (
+        "QUEUED",
+        "N-2 is measured",
+    )
+    measured = research(one.measure("N-2", 0.9))
+    assert measured[-1] == TicketMadeEligible(ticket_id="T-2", because="its parent N-2 is frozen")
+
+
+def test_a_ticket_that_was_recorded_before_reproductions_named_their_node_is_read_as_it_was():
+    recorded = created("T-1", again("Reproduce N-2")).__dict__
+    body = canonical({name: value for name, value in recorded.items() if name != "reproduces"})
+    assert decode("workbench.ticket_created/1", body) == created("T-1", again("Reproduce N-2"))
+
+
+# --- what a ticket waits for ----------------------------------------------------------------------------------
+
+
+def waiting(one, ticket_id="T-1"):
+    return waits_for(one.project, one.project.tickets[ticket_id])
+
+
+def test_a_ticket_says_what_it_waits_for():
+    one = Research("MANUAL")
+    one.propose(idea("one"), draft=True)
+    one.propose(idea("two"))
+    one.propose(idea("three", type="literature"))
+    eligible = "a person makes it eligible: `falsify ticket eligible T-2`"
+    assert [waiting(one, ticket_id) for ticket_id in ("T-1", "T-2")] == [
+        "a person queues it: `falsify ticket queue T-1`",
+        f"the baseline is measured, and {eligible}",
+    ]
+    one.record([*register_baseline(one.project, caller=OWNER)])
+    one.measure("N-1", 0.8)
+    assert waiting(one, "T-2") == eligible
+    for ticket_id in ("T-2", "T-3"):
+        one.record([*tickets.make_eligible(one.project, ticket_id, caller=OWNER)])
+        assert waiting(one, ticket_id) == ""
+        one.claim(ticket_id)
+    assert waiting(one, "T-3") == "a person completes it: `falsify ticket complete T-3`"
+    assert waiting(one, "T-2") == f"{ALICE} makes it a node"
+    one.materialize("T-2", mutation={"width": 64})
+    assert waiting(one, "T-2") == "a decision about N-2 settles it"
+    one.record([*tickets.block_ticket(one.project, "T-2", reason="no", caller=OWNER)])
+    assert waiting(one, "T-2") == "a person takes it up again: `falsify ticket queue T-2`"
+    one.record([*tickets.cancel_ticket(one.project, "T-2", reason="no", caller=OWNER)])
+    assert waiting(one, "T-2") == ""
+
+
+def hinted(call, *args, **more):
+    with pytest.raises(FalsifyError) as caught:
+        call(*args, **more)
+    return caught.value.hint
+
+
+def claim_hint(one, ticket_id, caller=ALICE):
+    return hinted(tickets.claim_ticket, one.project, ticket_id, reason="next", agent_session_id="", caller=caller)
+
+
+def test_who_cannot_claim_a_ticket_is_told_what_it_waits_for_and_whether_there_is_another():
+    one = Research("MANUAL", baseline=0.8)
+    one.propose(idea("one"), idea("two"))
+    waits = "it waits until a person makes it eligible: `falsify ticket eligible T-1`"
+    assert claim_hint(one, "T-1") == f"{waits}; no other ticket is ELIGIBLE now"
+    one.record([*tickets.make_eligible(one.project, "T-2", caller=OWNER)])
+    assert claim_hint(one, "T-1") == f"{waits}; choose another from falsify.ticket.list with status ELIGIBLE"
+    one.claim("T-2")
+    assert claim_hint(one, "T-2") == "you hold it: make it a node with falsify.experiment.materialize"
+    assert claim_hint(one, "T-2", BOB) == "no other ticket is ELIGIBLE now"
+    one.materialize("T-2", mutation={"width": 64})
+    assert claim_hint(one, "T-2") == "it is N-2 already; no other ticket is ELIGIBLE now"
+
+
+def test_who_cannot_materialize_a_ticket_is_told_what_can_be_done_with_it():
+    one = Research("MANUAL", baseline=0.8)
+    one.propose(*(idea(f"{n}") for n in range(5)))
+    for ticket_id in ("T-2", "T-3", "T-4"):
+        one.record([*tickets.make_eligible(one.project, ticket_id, caller=OWNER)])
+    one.claim("T-3")
+    one.materialize("T-3", mutation={"width": 64})
+    one.record([*tickets.cancel_ticket(one.project, "T-4", reason="no", caller=OWNER)])
+    one.record([*tickets.block_ticket(one.project, "T-5", reason="no", caller=OWNER)])
+    told = {
+        ticket_id: hinted(materialize, one.project, ticket_id, mutation={"width": 32}, caller=ALICE)
+        for ticket_id in one.project.tickets
+    }
+    assert told == {
+        "T-1": "it waits until a person makes it eligible: `falsify ticket eligible T-1`; claim it then",
+        "T-2": "claim it first with falsify.ticket.claim",
+        "T-3": "it is N-2 already: go on with that, or create another ticket",
+        "T-4": "that is final: create another ticket",
+        "T-5": "it waits until a person takes it up again: `falsify ticket queue T-5`; claim it then",
+    }
+
+
+def test_reading_is_completed_and_not_materialized_and_the_refusal_says_so():
+    one = Research(baseline=0.8)
+    one.claimed(idea(type="analysis"))
+    assert hinted(materialize, one.project, "T-1", mutation={"width": 32}, caller=ALICE) == (
+        "record what you find with falsify.belief.record; a person completes the ticket with "
+        "`falsify ticket complete T-1`, or gives it back with `falsify ticket release T-1`"
+    )
 
 
 # --- queueing and opening ------------------------------------------------------------------------------------

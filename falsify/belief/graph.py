@@ -38,7 +38,7 @@ from falsify.belief.events import (
     VerdictGiven,
     VerdictWithheld,
 )
-from falsify.belief.text import NodeKind
+from falsify.belief.text import NodeKind, a_kind
 from falsify.events import NodeId
 
 ACTING_CONFIDENCE = 0.6
@@ -272,7 +272,7 @@ class BeliefGraph:
         if self._own is not None and node_id not in self._own:
             node = self._own[node_id] = copy.copy(node)
         if not isinstance(node, kind):
-            raise TypeError(f"{node_id} is a {node.kind}, not a {kind.__name__}")
+            raise TypeError(f"{node_id} is {a_kind(node.kind)}, not {a_kind(kind.__name__.lower())}")
         return node
 
     def edited(self, kind: type[N]) -> list[N]:

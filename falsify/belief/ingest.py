@@ -31,7 +31,7 @@ from falsify.belief.revision import (
     record_evidence,
     record_source,
 )
-from falsify.belief.text import NodeKind, clean, moment, node_id
+from falsify.belief.text import NodeKind, a_kind, clean, moment, node_id
 from falsify.errors import InvalidInputError
 from falsify.events import NodeId
 
@@ -163,10 +163,10 @@ class BeliefFile(Part):
 
 
 class BadReferenceError(InvalidInputError):
-    """An entry names something that neither the file nor the graph has; `path` leads to it in the file."""
+    """An entry has a name that is taken, or names what it cannot refer to; `path` leads to it in the file."""
 
-    def __init__(self, message: str, path: Path, *, hint: str = "") -> None:
-        super().__init__(message, hint=hint)
+    def __init__(self, message: str, path: Path, *, reason: str, hint: str = "") -> None:
+        super().__init__(message, hint=hint, reason=reason)
         self.path = path
 
 
@@ -235,13 +235,17 @@ class _Names:
         target = node_id(kind, text, question_id=self.question_id)
         if handle in self.ids:
             raise BadReferenceError(
-                f"the id {handle!r} is used twice in this file", path, hint="give each entry its own id"
+                f"the id {handle!r} is used twice in this file",
+                path,
+                reason="name_taken",
+                hint="give each entry its own id",
             )
         known = self.graph.handles.get((self.question_id, handle), target)
         if known != target:
             raise BadReferenceError(
                 f"the id {handle!r} already stands for {self.graph.nodes[known].text!r}",
                 path,
+                reason="name_taken",
                 hint="choose another id for this entry: a recorded belief is never overwritten",
             )
         self.ids[handle] = target
@@ -250,12 +254,27 @@ class _Names:
         """Return the node a handle or id stands for, in the file or in the graph."""
         target = self.ids.get(handle) or self.graph.handles.get((self.question_id, handle)) or handle
         node = draft.graph.nodes.get(target)
-        if node is None or node.question_id not in {self.question_id, ""}:
-            raise BadReferenceError(f"{handle!r} is neither in this file nor in the graph", path)
+        if node is None:
+            elsewhere = next((i for (_, known), i in draft.graph.handles.items() if known == handle), None)
+            if elsewhere is not None:
+                raise _under_another_question(handle, elsewhere, path)
+            raise BadReferenceError(f"{handle!r} is neither in this file nor in the graph", path, reason="no_node")
+        if node.question_id not in {self.question_id, ""}:
+            raise _under_another_question(handle, node.id, path)
         if not isinstance(node, kinds):
-            wanted = " or ".join(k.__name__.lower() for k in kinds)
-            raise BadReferenceError(f"{handle!r} is a {node.kind}, not {wanted}", path)
+            wanted = a_kind(*(kind.__name__.lower() for kind in kinds))
+            raise BadReferenceError(f"{handle!r} is {a_kind(node.kind)}, not {wanted}", path, reason="other_kind")
         return target
+
+
+def _under_another_question(handle: str, node: NodeId, path: Path) -> BadReferenceError:
+    which = "" if handle == node else f" is {node}, which"
+    return BadReferenceError(
+        f"{handle!r}{which} stands under another question",
+        path,
+        reason="other_question",
+        hint="name what stands under the question of the file",
+    )
 
 
 def _record_sources(draft: Draft, file: BeliefFile) -> None:

@@ -26,7 +26,7 @@ from falsify.belief.events import (
     VerdictGiven,
     VerdictWithheld,
 )
-from falsify.belief.graph import UNATTRIBUTED, BeliefGraph, Evidence, Hypothesis, Question, Source
+from falsify.belief.graph import UNATTRIBUTED, Assertion, BeliefGraph, Evidence, Hypothesis, Question, Source
 from falsify.belief.text import clean, moment, node_id
 from falsify.errors import InvalidInputError, NotFoundError, RefusedError
 from falsify.events import NodeId
@@ -80,14 +80,22 @@ def ask(graph: BeliefGraph, text: str, *, handle: str = "") -> list[BeliefEvent]
     return draft.events
 
 
-def assert_fact(graph: BeliefGraph, fact: AssertFact, findings: Sequence[Finding]) -> list[BeliefEvent]:
-    """Return the revision that follows when a fact arrives and a judge has said these things of it."""
+def assert_fact(
+    graph: BeliefGraph, fact: AssertFact, findings: Sequence[Finding], *, again: bool = True
+) -> list[BeliefEvent]:
+    """Return the revision that follows when a fact arrives and a judge has said these things of it.
+
+    Said `again`, the same words count as said later. Else what is recorded with these words and this date is only held
+    against what is believed: nothing follows where nobody has anything to say of it.
+    """
     _check(graph, fact)
     draft = Draft(graph)
     open_revision(draft, "fact", fact.fact_id)
     record_source(draft, fact.source_id, title=fact.source_title, trust=fact.trust)
-    record_evidence(draft, fact, again=True)
+    record_evidence(draft, fact, again=again)
     draft.record(*(finding.event for finding in findings))
+    if not again and len(draft.events) == 1:
+        return []
     draft.settle()
     return draft.events
 
@@ -214,6 +222,13 @@ def record_weighing(draft: Draft, evidence_id: NodeId, weighing: Weighing) -> No
     )
     if draft.graph.weighs.get(evidence_id, (weighing.hypothesis_id, weighing.stance)) != event:
         draft.record(event)
+
+
+def standing_word(graph: BeliefGraph, evidence_id: NodeId, source_id: str) -> Assertion | None:
+    """Return what a source said to make a claim, if it made it and did not withdraw it."""
+    claim = graph.nodes.get(evidence_id)
+    said = claim.assertions.get(source_id) if isinstance(claim, Evidence) else None
+    return said if said is not None and not said.retracted else None
 
 
 def share(value: float, *, what: str) -> float:

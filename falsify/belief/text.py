@@ -40,6 +40,11 @@ def normalise(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", folded).split()).rstrip(". ")
 
 
+def a_kind(*kinds: str) -> str:
+    """Return kinds of nodes as a sentence names them: `a question`, `evidence or a conclusion`."""
+    return " or ".join(kind if kind == "evidence" else f"a {kind}" for kind in kinds)
+
+
 def clean(text: str, *, what: str) -> str:
     """Return `text` without surrounding white space, or raise InvalidInputError that says what is wrong with it."""
     stripped = text.strip()

@@ -285,8 +285,10 @@ def _weighings(project: Project, node: Node, value: float) -> list[Weighing]:
     if ticket is None:
         return []
     if node.reproduces:
-        original = project.nodes[node.reproduces].value or 0.0
-        distance = round(abs(original - value), DIGITS)
+        original = project.nodes[ticket.reproduces or node.reproduces]
+        if original.setup != node.setup:  # it measures another node than the ticket speaks of
+            return []
+        distance = round(abs((original.value or 0.0) - value), DIGITS)
         if distance <= contract.tolerance:
             share = 1.0 - (distance / (2 * contract.tolerance) if contract.tolerance else 0.0)
             return [Weighing(ticket.hypothesis_id, "supports", round(share, MICRO))]

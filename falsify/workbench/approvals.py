@@ -18,7 +18,7 @@ from falsify.workbench.events import (
 )
 from falsify.workbench.nodes import parent_of
 from falsify.workbench.project import Approval, Project
-from falsify.workbench.runs import budget
+from falsify.workbench.runs import admits_run
 
 StateOf = Callable[[str], str]
 """Says which truth-state the belief has that a name stands for: `absent` for none, `ambiguous` for several."""
@@ -53,6 +53,7 @@ def request(
     caller: str,
     reason: str,
     effects: tuple[str, ...],
+    falls: tuple[str, ...] = (),
     unsound: frozenset[str] = frozenset(),
     state: StateOf = absent,
 ) -> ApprovalRequested:
@@ -69,14 +70,22 @@ def request(
         asked_at=project.revision,
         facts=facts(project, tool, arguments, unsound, state),
         effects=effects,
+        falls=falls,
     )
 
 
-def grant(project: Project, approval_id: str, *, caller: str, note: str = "") -> list[WorkbenchEvent]:
-    """Return the approval of what is pending; what was asked for is carried out in the same command."""
+def grant(
+    project: Project, approval_id: str, *, caller: str, note: str = "", effects: tuple[str, ...] = ()
+) -> list[WorkbenchEvent]:
+    """Return the approval of what is pending; what was asked for is carried out in the same command.
+
+    `effects` is what that comes to, a sentence each.
+    """
     require_person(caller, "approve anything")
     asked = pending(project, approval_id).request
-    granted = ApprovalGranted(approval_id=approval_id, digest=asked.digest, approved_by=caller, note=note)
+    granted = ApprovalGranted(
+        approval_id=approval_id, digest=asked.digest, approved_by=caller, note=note, effects=effects
+    )
     return [granted]
 
 
@@ -98,6 +107,11 @@ def broken(
         for fact in asked.facts
         if now.get(fact.about) != fact.value
     ]
+
+
+def grown(approval: Approval, falls: tuple[str, ...]) -> list[str]:
+    """Return the beliefs that would fall now and would not have when it was asked for, a sentence each."""
+    return [f"{node} would fall too" for node in falls if node not in approval.request.falls]
 
 
 def facts(
@@ -163,11 +177,9 @@ def _materializing(project: Project, arguments: Mapping[str, Any], _believed: Be
 
 
 def _starting(project: Project, arguments: Mapping[str, Any], _believed: Believed) -> list[Fact]:
-    left = budget(project)
-    admitted = left.runs_left >= 1 and left.seconds_left >= 1
     return [
         _node(project, arguments),
-        Fact(about="the budget for another run is", value="there" if admitted else "spent"),
+        Fact(about="the budget for another run is", value="there" if admits_run(project) else "spent"),
     ]
 
 

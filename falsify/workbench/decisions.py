@@ -82,7 +82,7 @@ def weigh(project: Project, judgement: Judgement, *, unsound: frozenset[str] = f
     if node.status != "FROZEN":
         raise RefusedError(
             f"{node.id} is {node.status}, and only a FROZEN node can be decided on",
-            hint="run it first with falsify.run.start",
+            hint=_unmeasured(project, node),
             reason=f"node_{node.status.lower()}",
             details={"node": node.id, "status": node.status},
         )
@@ -96,6 +96,15 @@ def weigh(project: Project, judgement: Judgement, *, unsound: frozenset[str] = f
     comparison = compare(project, node, reference_of(project, node, unsound=unsound))
     check_verdict(comparison, judgement.verdict, judgement.action)
     return comparison
+
+
+def _unmeasured(project: Project, node: Node) -> str:
+    """Return what has to happen before a node can be decided on."""
+    if node.run_ids and node.run_ids[-1] in project.active:
+        return f"wait until {node.run_ids[-1]} is over: poll it with falsify.run.get"
+    if node.status in {"READY", "REPAIRABLE"}:
+        return "run it first with falsify.run.start"
+    return f"a person can ready it: `falsify node ready {node.id}`; run it then with falsify.run.start"
 
 
 def cited(project: Project, node: Node, refs: Sequence[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from falsify.config_keys import Key, Value
-from falsify.events import Event, event
+from falsify.events import Event, NodeId, event
 
 Mode = Literal["MANUAL", "COPILOT", "AUTORESEARCH"]
 Direction = Literal["maximize", "minimize"]
@@ -123,7 +123,10 @@ class RoundOpened(Event):
 
 @event("workbench.ticket_created")
 class TicketCreated(Event):
-    """An idea to be tested. `hypothesis_id` is its hypothesis among the beliefs; `author` who wrote it."""
+    """An idea to be tested. `hypothesis_id` is its hypothesis among the beliefs; `author` who wrote it.
+
+    `reproduces` is the node that a reproduction is to measure again, where it names one; else empty.
+    """
 
     ticket_id: str
     round_id: str
@@ -137,6 +140,7 @@ class TicketCreated(Event):
     source: Source
     author: str
     status: TicketStatus
+    reproduces: str = ""
 
 
 @event("workbench.ticket_queued")
@@ -382,7 +386,8 @@ class ApprovalRequested(Event):
     """A caller asked for what is not its to do alone.
 
     `digest` is the SHA-256 of tool and canonical arguments, `asked_at` the project's revision then, `facts` what must
-    still hold when it is approved, `effects` what it would do, a sentence each.
+    still hold when it is approved, `effects` what it would do, a sentence each, and `falls` the beliefs that it would
+    take something away from.
     """
 
     approval_id: str
@@ -394,16 +399,21 @@ class ApprovalRequested(Event):
     asked_at: int
     facts: tuple[Fact, ...]
     effects: tuple[str, ...]
+    falls: tuple[NodeId, ...] = ()
 
 
 @event("workbench.approval_granted")
 class ApprovalGranted(Event):
-    """A person approved; what was asked for is carried out in the same command, all or nothing."""
+    """A person approved; what was asked for is carried out in the same command, all or nothing.
+
+    `effects` is what it came to, a sentence each.
+    """
 
     approval_id: str
     digest: str
     approved_by: str
     note: str
+    effects: tuple[str, ...] = ()
 
 
 @event("workbench.approval_rejected")

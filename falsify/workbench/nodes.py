@@ -20,13 +20,11 @@ from falsify.workbench.events import (
 from falsify.workbench.plan import resolved
 from falsify.workbench.project import Node, Project, Setup, Ticket
 from falsify.workbench.states import move_node
-from falsify.workbench.tickets import ticket_of
+from falsify.workbench.tickets import READING, ticket_of, unresolved, waits_for
 from falsify.workbench.verdicts import node_of
 
 BUILTIN = "builtin"
 """The executor whose code nobody can change."""
-
-_READING = frozenset({"literature", "analysis"})
 
 
 def register_baseline(project: Project, *, caller: str) -> list[WorkbenchEvent]:
@@ -61,7 +59,7 @@ def materialize(
     """
     contract = contract_of(project)
     ticket = ticket_of(project, ticket_id)
-    _check_claim(ticket, caller)
+    _check_claim(project, ticket, caller)
     if round_id and round_id not in project.rounds:
         raise NotFoundError(
             f"there is no round {round_id!r}", hint="leave it out to stay in the ticket's own round", reason="no_round"
@@ -129,11 +127,11 @@ def _movable(project: Project, node_id: str, status: NodeStatus, caller: str) ->
     return node
 
 
-def _check_claim(ticket: Ticket, caller: str) -> None:
+def _check_claim(project: Project, ticket: Ticket, caller: str) -> None:
     if ticket.status != "CLAIMED":
         raise RefusedError(
             f"{ticket.id} is {ticket.status}, and only a CLAIMED ticket becomes a node",
-            hint="claim it first with falsify.ticket.claim",
+            hint=_before(project, ticket),
             reason=f"ticket_{ticket.status.lower()}",
             details={"ticket": ticket.id, "status": ticket.status},
         )
@@ -141,22 +139,32 @@ def _check_claim(ticket: Ticket, caller: str) -> None:
         raise ForbiddenError(
             f"{ticket.id} is claimed by {ticket.claimed_by}", hint="claim another ticket", reason="not_your_claim"
         )
-    if ticket.type in _READING:
+    if ticket.type in READING:
         raise RefusedError(
             f"{ticket.id} asks for {ticket.type}, which is no experiment",
-            hint=f"a person completes it: `falsify ticket complete {ticket.id}`",
+            hint=f"record what you find with falsify.belief.record; a person completes the ticket with "
+            f"`falsify ticket complete {ticket.id}`, or gives it back with `falsify ticket release {ticket.id}`",
             reason="not_an_experiment",
         )
+
+
+def _before(project: Project, ticket: Ticket) -> str:
+    """Return what has to be done before a ticket can become a node, or instead."""
+    match ticket.status:
+        case "ELIGIBLE":
+            return "claim it first with falsify.ticket.claim"
+        case "MATERIALIZED":
+            return f"it is {ticket.node_id} already: go on with that, or create another ticket"
+        case "COMPLETED" | "CANCELLED":
+            return "that is final: create another ticket"
+    then = "" if ticket.node_id else "; claim it then"
+    return f"it waits until {waits_for(project, ticket)}{then}"
 
 
 def _parent(project: Project, ticket: Ticket, named: str, round_id: str) -> Node:
     parent_id = parent_of(project, ticket, named, round_id)
     if not parent_id:
-        raise RefusedError(
-            f"the parent of {ticket.id} ({ticket.parent_policy}) is not frozen yet",
-            hint="measure the baseline first: `falsify project baseline`",
-            reason="parent_unresolved",
-        )
+        raise unresolved(ticket)
     parent = node_of(project, parent_id)
     if parent.status != "FROZEN":
         raise RefusedError(

@@ -20,23 +20,30 @@ class Plan:
 
     def open_queue(self) -> None:
         """Add what follows for agents' tickets: outside MANUAL they become eligible when their parent resolves."""
-        if self.project.mode == "MANUAL":
-            return
         for ticket in list(self.project.tickets.values()):
-            if ticket.status == "QUEUED" and ticket.source == "agent":
+            if ticket.status == "QUEUED" and opens_by_itself(self.project, ticket):
                 parent = resolved(self.project, ticket, ticket.round_id)
                 if parent:
                     self.record(TicketMadeEligible(ticket_id=ticket.id, because=f"its parent {parent} is frozen"))
 
 
-def resolved(project: Project, ticket: Ticket, round_id: str) -> str:
-    """Return the frozen node that the ticket's policy names now, or empty where there is none yet.
+def opens_by_itself(project: Project, ticket: Ticket) -> bool:
+    """Return whether a ticket needs no person to become eligible, once its parent is frozen."""
+    return project.mode != "MANUAL" and ticket.source == "agent"
 
-    A round that was opened before there was an incumbent branches from the baseline.
+
+def resolved(project: Project, ticket: Ticket, round_id: str) -> str:
+    """Return the frozen node that a ticket branches from now, or empty where there is none yet.
+
+    It is the node that a reproduction is of, else the one that the ticket's policy names. A round that was opened
+    before there was an incumbent branches from the baseline.
     """
-    named = {
-        "incumbent": project.incumbent,
-        "baseline": project.baseline,
-        "round-parent": project.rounds[round_id] or project.baseline,
-    }[ticket.parent_policy]
+    named = (
+        ticket.reproduces
+        or {
+            "incumbent": project.incumbent,
+            "baseline": project.baseline,
+            "round-parent": project.rounds[round_id] or project.baseline,
+        }[ticket.parent_policy]
+    )
     return named if named and project.nodes[named].status == "FROZEN" else ""

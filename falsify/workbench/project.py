@@ -93,7 +93,10 @@ class Dated(Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ticket:
-    """An idea to be tested. `note` is the reason for its present state."""
+    """An idea to be tested. `note` is the reason for its present state.
+
+    `reproduces` is the node that a reproduction is of, or empty: then its parent policy says what it measures again.
+    """
 
     id: str
     created_at: int
@@ -114,6 +117,7 @@ class Ticket:
     agent_session_id: str = ""
     claim_reason: str = ""
     node_id: str = ""
+    reproduces: str = ""
     note: str = ""
 
     @property
@@ -219,7 +223,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
-    """What somebody asked for; `status` is pending, executed or rejected."""
+    """What somebody asked for; `status` is pending, executed or rejected, `done` what it came to, a sentence each."""
 
     request: ApprovalRequested
     requested_at: int
@@ -227,6 +231,7 @@ class Approval:
     decided_by: str = ""
     decided_at: int = 0
     note: str = ""
+    done: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -358,7 +363,8 @@ def evolve(project: Project, event: WorkbenchEvent, revision: int, time: int) ->
         case ApprovalRequested():
             project.approvals[event.approval_id] = Approval(request=event, requested_at=revision)
         case ApprovalGranted():
-            _settle(project, event.approval_id, revision, status="executed", by=event.approved_by, note=event.note)
+            by, done = event.approved_by, event.effects
+            _settle(project, event.approval_id, revision, status="executed", by=by, note=event.note, done=done)
         case ApprovalRejected():
             _settle(project, event.approval_id, revision, status="rejected", by=event.rejected_by, note=event.reason)
         case _:
@@ -383,6 +389,7 @@ def _ticket(event: TicketCreated, revision: int) -> Ticket:
         statuses=Dated(((revision, event.status),)),
         pins=Dated(((revision, False),)),
         priorities=Dated(((revision, 0),)),
+        reproduces=event.reproduces,
     )
 
 
@@ -514,7 +521,16 @@ def _decide(project: Project, event: DecisionCommitted, revision: int) -> None:
         project.incumbent = event.node_id
 
 
-def _settle(project: Project, approval_id: str, revision: int, *, status: str, by: str, note: str) -> None:
+def _settle(
+    project: Project,
+    approval_id: str,
+    revision: int,
+    *,
+    status: str,
+    by: str,
+    note: str,
+    done: tuple[str, ...] = (),
+) -> None:
     approval = project.approvals[approval_id]
-    settled = replace(approval, status=status, decided_by=by, decided_at=revision, note=note)
+    settled = replace(approval, status=status, decided_by=by, decided_at=revision, note=note, done=done)
     project.approvals[approval_id] = settled

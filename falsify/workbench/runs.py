@@ -61,17 +61,25 @@ def budget(project: Project) -> Budget:
     )
 
 
+def admits_run(project: Project) -> bool:
+    """Return whether the budget admits another run."""
+    left = budget(project)
+    return left.runs_left >= 1 and left.seconds_left >= SHORTEST
+
+
 def queue_run(project: Project, node_id: str, *, reason: str) -> list[WorkbenchEvent]:
     """Return a run's place in the queue. The first one freezes the contract. Refused beyond the budget."""
     contract = contract_of(project)
     node = node_of(project, node_id)
     _check_startable(project, node)
     left = budget(project)
-    if left.runs_left < 1 or left.seconds_left < SHORTEST:
+    if not admits_run(project):
         raise RefusedError(
-            f"the budget admits no further run: {left.runs_used} of {left.runs} runs used, "
-            f"{left.seconds_left:g} of {left.seconds:g} seconds left ({left.seconds_reserved:g} kept for active runs)",
-            hint="wait for active runs, or decide on what was measured",
+            exhausted(project),
+            hint="wait for active runs, or decide on what was measured"
+            if project.active
+            else f"decide on what was measured; a person goes on under another budget with a new project: "
+            f"`falsify project create NEW --parent {project.id} ...`",
             reason="budget_exhausted",
             details={"runs_left": left.runs_left, "seconds_left": left.seconds_left},
         )
@@ -83,6 +91,15 @@ def queue_run(project: Project, node_id: str, *, reason: str) -> list[WorkbenchE
         limit_seconds=min(contract.run_seconds, left.seconds_left),
     )
     return [queued] if project.contract_digest else [ContractFrozen(digest=digest(contract)), queued]
+
+
+def exhausted(project: Project) -> str:
+    """Return in words that the budget admits no further run, with its numbers."""
+    left = budget(project)
+    return (
+        f"the budget admits no further run: {left.runs_used} of {left.runs} runs used, "
+        f"{left.seconds_left:g} of {left.seconds:g} seconds left ({left.seconds_reserved:g} kept for active runs)"
+    )
 
 
 def start_run(project: Project, run_id: str, *, worker: str) -> list[WorkbenchEvent]:

@@ -1,5 +1,6 @@
 """Tickets: ideas in a queue, who may move them, and where to."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +26,7 @@ from falsify.workbench.events import (
     TicketType,
     WorkbenchEvent,
 )
-from falsify.workbench.plan import Plan, resolved
+from falsify.workbench.plan import Plan, opens_by_itself, resolved
 from falsify.workbench.project import Project, Ticket
 from falsify.workbench.states import move_ticket
 
@@ -34,7 +35,13 @@ AT_ONCE = 8
 
 HIGHEST_PRIORITY = 9
 
+READING: frozenset[TicketType] = frozenset({"literature", "analysis"})
+"""The types of tickets that are no experiments: they are completed, and become no node."""
+
 _FINAL: frozenset[TicketStatus] = frozenset({"COMPLETED", "CANCELLED"})
+
+_NODE = re.compile(r"(?<![\w-])N-[1-9][0-9]*(?![\w-])")
+"""How a text names a node."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,10 +88,43 @@ def create_tickets(
             source=source,
             author=author,
             status="DRAFT" if draft else "QUEUED",
+            reproduces=reproduced(project, idea),
         )
         plan.record(created)
     plan.open_queue()
     return plan.events
+
+
+def reproduced(project: Project, idea: Idea) -> str:
+    """Return the node that a reproduction is of, or empty where it names none and goes by its parent policy.
+
+    That is the node which the first of its texts names that names exactly one: title, hypothesis, instruction.
+    """
+    if idea.type != "reproduction":
+        return ""
+    for text in (idea.title, idea.hypothesis, idea.instruction):
+        named = {found[0] for found in _NODE.finditer(text)} & project.nodes.keys()
+        if len(named) == 1:
+            return named.pop()
+    return ""
+
+
+def waits_for(project: Project, ticket: Ticket) -> str:
+    """Return what has to happen before a ticket goes on, empty where anybody can claim it or where it is over."""
+    match ticket.status:
+        case "DRAFT":
+            return f"a person queues it: `falsify ticket queue {ticket.id}`"
+        case "QUEUED":
+            return _opening(project, ticket)
+        case "CLAIMED" if ticket.type in READING:
+            return f"a person completes it: `falsify ticket complete {ticket.id}`"
+        case "CLAIMED":
+            return f"{ticket.claimed_by} makes it a node"
+        case "MATERIALIZED":
+            return f"a decision about {ticket.node_id} settles it"
+        case "BLOCKED":
+            return f"a person takes it up again: `falsify ticket queue {ticket.id}`"
+    return ""
 
 
 def queue_ticket(project: Project, ticket_id: str, *, caller: str) -> list[WorkbenchEvent]:
@@ -112,11 +152,7 @@ def make_eligible(project: Project, ticket_id: str, *, caller: str) -> list[Work
             reason="ticket_claimed",
         )
     if not resolved(project, ticket, ticket.round_id):
-        raise RefusedError(
-            f"the parent of {ticket.id} ({ticket.parent_policy}) is not frozen yet",
-            hint="measure the baseline first: `falsify project baseline`",
-            reason="parent_unresolved",
-        )
+        raise unresolved(ticket)
     return [TicketMadeEligible(ticket_id=ticket.id, because=f"{caller} said so")]
 
 
@@ -129,7 +165,7 @@ def claim_ticket(
         taken = f" by {ticket.claimed_by}" if ticket.status == "CLAIMED" else ""
         raise RefusedError(
             f"{ticket.id} is {ticket.status}{taken}, and only an ELIGIBLE ticket can be claimed",
-            hint="choose another from falsify.ticket.list with status ELIGIBLE",
+            hint=_instead(project, ticket, caller),
             reason=f"ticket_{ticket.status.lower()}",
             details={"ticket": ticket.id, "status": ticket.status},
         )
@@ -202,6 +238,37 @@ def ticket_of(project: Project, ticket_id: str) -> Ticket:
     if ticket is None:
         raise NotFoundError(f"there is no ticket {ticket_id!r}", hint="see `falsify ticket list`", reason="no_ticket")
     return ticket
+
+
+def unresolved(ticket: Ticket) -> RefusedError:
+    """Return the refusal of what needs the node that a ticket branches from, where that was not measured yet."""
+    first = f"{ticket.reproduces} first: `falsify run start {ticket.reproduces}`"
+    return RefusedError(
+        f"the parent of {ticket.id} ({ticket.reproduces or ticket.parent_policy}) is not frozen yet",
+        hint=f"measure {first if ticket.reproduces else 'the baseline first: `falsify project baseline`'}",
+        reason="parent_unresolved",
+    )
+
+
+def _opening(project: Project, ticket: Ticket) -> str:
+    by_hand = f"a person makes it eligible: `falsify ticket eligible {ticket.id}`"
+    if resolved(project, ticket, ticket.round_id):
+        return by_hand
+    measured = f"{ticket.reproduces or 'the baseline'} is measured"
+    return measured if opens_by_itself(project, ticket) else f"{measured}, and {by_hand}"
+
+
+def _instead(project: Project, ticket: Ticket, caller: str) -> str:
+    """Return what somebody can do who cannot claim a ticket."""
+    if ticket.status == "CLAIMED" and ticket.claimed_by == caller and ticket.type not in READING:
+        return "you hold it: make it a node with falsify.experiment.materialize"
+    there = any(other.status == "ELIGIBLE" for other in project.tickets.values())
+    choose = "choose another from falsify.ticket.list with status ELIGIBLE"
+    other = choose if there else "no other ticket is ELIGIBLE now"
+    if ticket.node_id and ticket.status == "MATERIALIZED":
+        return f"it is {ticket.node_id} already; {other}"
+    waits = waits_for(project, ticket) if ticket.status in {"DRAFT", "QUEUED", "BLOCKED"} else ""
+    return f"it waits until {waits}; {other}" if waits else other
 
 
 def _open(project: Project, ticket_id: str) -> Ticket:

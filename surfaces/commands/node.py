@@ -51,14 +51,15 @@ def show(session: Session, node_id: str, **when: Any) -> None:
 @node.command()
 @click.argument("node_id", metavar="NODE")
 @click.argument("other_id", metavar="[OTHER]", required=False)
-@click.option("--against", type=click.Choice(["parent", "baseline", "incumbent"]), help="Or one of these.  [incumbent]")
+@click.option("--against", type=click.Choice(["parent", "baseline", "incumbent"]), help="Or one of these.")
 @click.option("--metric", help="Another metric than that of the contract.")
 @at_a_point
 @research
 def compare(session: Session, node_id: str, other_id: str | None, **how: Any) -> int:
     """Hold a node against another: both values, the difference and whether it counts, the keys that differ.
 
-    Without OTHER or --against it is the incumbent, and for the incumbent itself its parent.
+    Without OTHER or --against it is what a decision is held against: the incumbent; for the incumbent itself, or where
+    its measurement is refuted, the nearest ancestor whose measurement stands.
     """
     from surfaces.lines.research import comparison
 

@@ -276,7 +276,7 @@ def _check_unchanged(workbench: "Workbench", terms: "Terms", file: Path | None) 
         ("id", "a project keeps its id"),
         ("objective", "a project keeps its objective: start another one for another question"),
         ("parent", "a project keeps its parent"),
-        ("mode", "change it with `falsify project mode`"),
+        ("mode", f"change it with `falsify project mode {terms.mode}`"),
     ):
         said, present = getattr(terms, name), getattr(workbench.project, name)
         if said is not None and said != present:

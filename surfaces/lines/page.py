@@ -53,7 +53,7 @@ def imported(told: dict[str, Any]) -> Iterator[str]:
     for path in told["behind"]:
         yield f"{path}: the folder has an earlier version than the brain, which keeps its own"
     for path in told["only_here"]:
-        yield f"{path}: written here, and not in the folder; `falsify brain export` writes it there"
+        yield f"{path}: written here, and not in the folder; `falsify brain export FOLDER` writes it there"
     for group in told["cycles"]:
         yield click.style(f"supersede each other in a circle: {', '.join(group)}", fg="yellow")
     for group in told["twins"]:

@@ -154,7 +154,9 @@ def _stands(title: str, row: Told | None, metric: str) -> str:
 
 def _remedies(incumbent: Told) -> Iterator[str]:
     yield f"see why: `falsify why {incumbent['losses'][0]['id']}`"
-    yield "promote what stands, out of `falsify node list`: `falsify decision commit NODE --action PROMOTE`"
+    commit = "falsify decision commit NODE --verdict IMPROVED --action PROMOTE --rationale WHY"
+    yield "see what stands: `falsify node list`"
+    yield f"promote it: `{commit}`"
     yield "or go back to the last incumbent that stands: `falsify decision rollback`"
 
 

@@ -102,11 +102,13 @@ def ticket(told: Told) -> Iterator[str]:
         ("instruction", told["instruction"]),
         ("by", f"{told['author']} ({told['source']}), in {told['round_id']}"),
         ("from", f"{told['parent_policy']}" + (f": {told['parent_node_id']}" if told["parent_node_id"] else "")),
+        ("reproduces", told["reproduces"]),
         ("requires", ", ".join(told["required_evidence"])),
         ("rank", f"{told['rank_score']:g} points (priority {told['priority']}{pinned})"),
         ("claimed", f"{told['claimed_by']}: {told['claim_reason'] or ''}" if told["claimed_by"] else ""),
         ("node", told["node_id"]),
         ("note", told["note"]),
+        ("waits until", told["waits_for"]),
         ("was", past(told["history"])),
     )
 
@@ -116,7 +118,13 @@ def claimed(told: Told) -> Iterator[str]:
     row = told["ticket"]
     head = f"{click.style(row['id'], bold=True)}  {state(row['status'])}"
     yield f"{head} by {row['claimed_by']}: {seen(row['title'], 60)}"
-    yield click.style(f"  next: `falsify ticket materialize {row['id']} --set KEY=VALUE`", dim=True)
+    command = {"reproduction": "materialize {}", "literature": _COMPLETE, "analysis": _COMPLETE}.get(
+        row["type"], "materialize {} --set KEY=VALUE"
+    )
+    yield click.style(f"  next: `falsify ticket {command.format(row['id'])}`", dim=True)
+
+
+_COMPLETE: Final = "complete {} --reason TEXT"
 
 
 def materialized(told: Told) -> Iterator[str]:

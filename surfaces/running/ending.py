@@ -1,6 +1,7 @@
 """How a run ended: what it measured in the end, or why it failed, in words that a person understands."""
 
 import math
+import re
 import signal
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -9,12 +10,37 @@ from falsify.ports import Exit, Metrics
 
 WORKER_DIED: Final = "its worker died"
 
+NOT_STARTED: Final = "it could not be started"
+NOT_KEPT: Final = "what it left could not be kept"
+NOT_RECORDED: Final = "what it measured could not be recorded"
+"""What went wrong here and not in the run; the message of an error follows."""
+
+_LOG_ENDS: Final = "; its log ends: "
+_ONLY: Final = ", only "
+"""What stands before what a run itself says: the end of its log, the names of its metrics."""
+
 _QUOTED: Final = 3
 """How many of the last lines of a log are quoted, and how many characters of each."""
 _WIDEST: Final = 200
 
 _NAMED: Final = 10
 """How many other metrics are named."""
+
+_SAID: Final = "|".join(
+    (
+        r"it was ended after [\d.e+-]+ s: it may not take longer",
+        "the worker was stopped",
+        "its process is gone, and nobody saw how it ended",
+        r"it ended with exit code \d+",
+        r"it was ended by signal \w+",
+        r"it reported no [\w./-]+",
+        r"[\w./-]+ is not a finite number from (?:line|epoch) [\d.e+-]+ on",
+        WORKER_DIED,
+        f"(?:{NOT_STARTED}|{NOT_KEPT}|{NOT_RECORDED}): .*",
+    )
+)
+_OWN: Final = re.compile(f"(?:{_SAID})(?:; (?:{_SAID}))*", re.ASCII)
+"""What Falsify itself says of why a run failed."""
 
 
 def measured(lines: Sequence[Metrics]) -> dict[str, float]:
@@ -39,7 +65,17 @@ def quoted(log: str) -> str:
     """Return the last lines of a log as the end of a sentence; empty if there are none."""
     printed = [shown for line in log.splitlines() if (shown := printable(line).strip())]
     told = [line if len(line) <= _WIDEST else f"{line[:_WIDEST]}..." for line in printed[-_QUOTED:]]
-    return f"; its log ends: {' | '.join(told)}" if told else ""
+    return f"{_LOG_ENDS}{' | '.join(told)}" if told else ""
+
+
+def told_apart(reason: str) -> tuple[str, str]:
+    """Return of why a run failed what Falsify says itself, and then what the run says; each may be empty.
+
+    All that stands behind the first words of the run is the run's, and so is what nobody here would say.
+    """
+    cut = min((place for mark in (_LOG_ENDS, _ONLY) if (place := reason.find(mark)) >= 0), default=len(reason))
+    own, said = reason[:cut], reason[cut:].lstrip(";, ")
+    return (own, said) if _OWN.fullmatch(own) else ("", reason)
 
 
 def printable(line: str) -> str:
@@ -73,7 +109,7 @@ def _unreported(lines: Sequence[Metrics], metric: str) -> str:
     names = sorted({name for line in lines for name in line})
     if metric in names:
         return ""
-    return f"it reported no {metric}" + (f", only {', '.join(names[:_NAMED])}" if names else "")
+    return f"it reported no {metric}" + (f"{_ONLY}{', '.join(names[:_NAMED])}" if names else "")
 
 
 def _diverged(lines: Sequence[Metrics], metric: str) -> str:

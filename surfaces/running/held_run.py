@@ -17,7 +17,16 @@ from falsify.ports import Executor, Exit, Metrics, RunOrder
 from falsify.workbench import runs
 from falsify.workbench.contract import contract_of
 from falsify.workbench.project import Node, Project, Run
-from surfaces.running.ending import WORKER_DIED, failure, measured, printable, quoted
+from surfaces.running.ending import (
+    NOT_KEPT,
+    NOT_RECORDED,
+    NOT_STARTED,
+    WORKER_DIED,
+    failure,
+    measured,
+    printable,
+    quoted,
+)
 from surfaces.running.evidence import Kept, Remains, exhibits, of_failure, of_success, read_log
 from surfaces.running.folders import folder_of
 from surfaces.workbench import Sight, Workbench
@@ -83,7 +92,7 @@ class HeldRun:
     def refuse(self, error: FalsifyError) -> None:
         """Record that it could not be started."""
         hint = f" ({error.hint})" if error.hint else ""
-        self._fail(f"it could not be started: {error.message}{hint}", 0.0, None)
+        self._fail(f"{NOT_STARTED}: {error.message}{hint}", 0.0, None)
 
     def give_up(self, lines: Sequence[Metrics]) -> None:
         """Record that its worker died, whose processes are ended by now."""
@@ -97,7 +106,7 @@ class HeldRun:
         try:
             kept = of_success(workspace.artifacts, remains)
         except UnavailableError as error:
-            return f"what it left could not be kept: {error.message}"
+            return f"{NOT_KEPT}: {error.message}"
 
         def decide(sight: Sight) -> list[Event]:
             if not self._held(sight.project):
@@ -111,7 +120,7 @@ class HeldRun:
         except (UnavailableError, ConflictError):
             raise
         except FalsifyError as error:  # such as a configuration that no sentence can be made of
-            return f"what it measured could not be recorded: {error.message}"
+            return f"{NOT_RECORDED}: {error.message}"
         return ""
 
     def _fail(self, reason: str, seconds: float, remains: Remains | None) -> None:
@@ -120,7 +129,7 @@ class HeldRun:
             try:
                 kept = of_failure(self.workbench.workspace.artifacts, remains)
             except UnavailableError as error:
-                reason = f"{reason}; what it left could not be kept: {error.message}"
+                reason = f"{reason}; {NOT_KEPT}: {error.message}"
         told = printable(reason)[:_LONGEST_REASON]
 
         def decide(sight: Sight) -> list[Event]:

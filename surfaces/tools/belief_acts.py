@@ -6,7 +6,6 @@ title, so that nobody is made to look like somebody else.
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from typing import Any, Final, TypeVar, cast
 
 from falsify.belief import revision
@@ -26,19 +25,9 @@ from falsify.belief.events import (
     VerdictGiven,
     VerdictWithheld,
 )
-from falsify.belief.graph import UNATTRIBUTED, BeliefGraph, Conclusion, Evidence, Hypothesis, acts
-from falsify.belief.ingest import (
-    BadReferenceError,
-    BeliefFile,
-    ConclusionEntry,
-    DependencyEntry,
-    EvidenceEntry,
-    HypothesisEntry,
-    SourceEntry,
-    WeightEntry,
-    ingest,
-)
-from falsify.belief.revision import AssertFact, Weighing, assert_fact
+from falsify.belief.graph import UNATTRIBUTED, BeliefGraph, Evidence, Hypothesis, acts
+from falsify.belief.ingest import BadReferenceError, ingest
+from falsify.belief.revision import AssertFact, Weighing, assert_fact, standing_word
 from falsify.belief.text import clean, moment, node_id, written
 from falsify.errors import InvalidInputError, RefusedError
 from falsify.events import Event, NodeId
@@ -48,24 +37,18 @@ from surfaces import answers
 from surfaces.envelope import NextAction
 from surfaces.text import CHANGES
 from surfaces.tools import suggestions
-from surfaces.tools.belief_inputs import (
-    Dependency,
-    NewConclusion,
-    NewEvidence,
-    NewHypothesis,
-    Record,
-    Retract,
-    Revise,
-    SourceNamed,
-    Weight,
-)
-from surfaces.tools.belief_rows import CLAIM, HEAD, NAME, find, name_row, question
+from surfaces.tools.belief_binding import bound
+from surfaces.tools.belief_entries import Entries, belief_file, source_of, sources, weight_of
+from surfaces.tools.belief_inputs import NewEvidence, Record, Retract, Revise, Weight
+from surfaces.tools.belief_rows import CLAIM, NAME, called, check_free, find, inline, name_row, question
+from surfaces.tools.belief_warnings import kept_titles, lifeless
 from surfaces.tools.fence import Fence
 from surfaces.tools.reading import sent
 from surfaces.tools.workbench_acts import arguments_of
 from surfaces.workbench import Sight, Work
 from surfaces.workspace import second_look
 
+WHY: Final = "falsify.belief.why"
 RECORD: Final = "falsify.belief.record"
 REVISE: Final = "falsify.belief.revise"
 RETRACT: Final = "falsify.belief.retract"
@@ -92,15 +75,12 @@ def record(given: Record) -> Work:
         )
 
     def decide(sight: Sight) -> list[Event]:
-        asked = sent(given.question, "") or question(sight.graph, sent(given.question_id, "")).text
+        file = belief_file(sight.graph, Entries.of(given, sight.graph))
         try:
-            events = ingest(sight.graph, _file(sight.graph, clean(asked, what="question"), given), person=sight.caller)
+            events = ingest(sight.graph, file, person=sight.caller)
         except BadReferenceError as error:
-            raise InvalidInputError(
-                error.message.replace("this file", "this call"),
-                hint=error.hint or "refer to entries of this call by their id, to others by id or short name",
-                reason="bad_reference",
-            ) from error
+            told = error.message.replace("this file", "this call")
+            raise InvalidInputError(told, hint=error.hint or "choose another id", reason=error.reason) from error
         for event in events:
             _check_that_it_adds(sight.graph, event)
         return [*events]
@@ -108,72 +88,14 @@ def record(given: Record) -> Work:
     return Work(
         tool=RECORD,
         arguments=arguments,
+        bind=bound,
         decide=decide,
         result=_recorded,
         suggest=partial(_judge_it, given),
-        warn=_not_judged,
+        warn=partial(_warned_of_records, given),
         foresee=_foreseen,
         reason=sent(given.reason, ""),
     )
-
-
-def _file(graph: BeliefGraph, asked: str, given: Record) -> BeliefFile:
-    """Return what is given as a belief file about a question."""
-    question_id = node_id("question", asked)
-    hypotheses: tuple[NewHypothesis, ...] = sent(given.hypotheses, ())
-    evidence: tuple[NewEvidence, ...] = sent(given.evidence, ())
-    conclusions: tuple[NewConclusion, ...] = sent(given.conclusions, ())
-    own: dict[str, type] = {**{e.id: Evidence for e in evidence}, **{c.id: Conclusion for c in conclusions}}
-
-    def rests_on(entries: tuple[Dependency, ...]) -> tuple[DependencyEntry, ...]:
-        return tuple(_dependency(entry, own.get(entry.on) or _kind(graph, question_id, entry.on)) for entry in entries)
-
-    sources = [source for e in evidence if (source := _source(e.source)) is not None]
-    titles = {source.id: sent(source.title, "") for source in sources}
-    return BeliefFile(
-        question=asked,
-        sources=tuple(SourceEntry(id=i, title=title) for i, title in titles.items() if i not in graph.sources),
-        hypotheses=tuple(HypothesisEntry(id=h.id, statement=h.statement, prior=sent(h.prior, 0.5)) for h in hypotheses),
-        evidence=tuple(_evidence(e, rests_on(sent(e.depends_on, ()))) for e in evidence),
-        conclusions=tuple(
-            ConclusionEntry(
-                id=c.id, statement=c.statement, confidence=sent(c.confidence, 1.0), depends_on=rests_on(c.depends_on)
-            )
-            for c in conclusions
-        ),
-    )
-
-
-def _evidence(entry: NewEvidence, depends_on: tuple[DependencyEntry, ...]) -> EvidenceEntry:
-    source = _source(entry.source)
-    return EvidenceEntry(
-        id=entry.id,
-        claim=entry.claim,
-        source_id=source.id if source else UNATTRIBUTED,
-        quote=sent(entry.quote, ""),
-        asserted_at=sent(entry.asserted_at, ""),
-        supports=_weights(sent(entry.supports, ())),
-        refutes=_weights(sent(entry.refutes, ())),
-        depends_on=depends_on,
-    )
-
-
-def _source(given: Any) -> SourceNamed | None:
-    """Return who says so, None where nobody is named."""
-    return sent(given, None)
-
-
-def _weights(given: tuple[Weight, ...]) -> tuple[WeightEntry, ...]:
-    return tuple(WeightEntry(hypothesis=each.hypothesis, weight=sent(each.weight, 1.0)) for each in given)
-
-
-def _dependency(given: Dependency, kind: type) -> DependencyEntry:
-    on = {"conclusion": given.on} if kind is Conclusion else {"evidence": given.on}
-    return DependencyEntry(**on, critical=sent(given.critical, True), group=sent(given.group, ""))
-
-
-def _kind(graph: BeliefGraph, question_id: NodeId, name: str) -> type:
-    return type(graph.nodes.get(graph.handles.get((question_id, name), name)))
 
 
 def _check_that_it_adds(graph: BeliefGraph, event: BeliefEvent) -> None:
@@ -232,100 +154,147 @@ def _born(event: Event) -> NodeId:
 
 
 def _judge_it(given: Record, after: Sight, events: Sequence[Event]) -> tuple[NextAction, ...]:
-    """Return the judging of the first claim that is new: it was held against nothing."""
+    """Return the judging of the first claim that is new, which was held against nothing; and why others are dead.
+
+    Only of the first: each revision needs the revision of the project after the one before it.
+    """
+    dead = [i for event in events if (i := _born(event)) and not after.graph.nodes[i].alive]
+    asked = _why_dead(after, dead)
     new = {event.handle: event for event in events if isinstance(event, EvidenceRecorded)}
     evidence: tuple[NewEvidence, ...] = sent(given.evidence, ())
-    entry = next((entry for entry in evidence if entry.id in new), None)
-    if entry is None:
-        return ()
+    held_against_nothing = [entry for entry in evidence if entry.id in new]
+    if not held_against_nothing:
+        return asked
+    entry, *others = held_against_nothing
     said = entry.model_dump(mode="json", include={"id", "claim", "source", "quote", "asserted_at"})
     why = f"{entry.id} was held against nothing that is believed"
-    asked = {"question_id": new[entry.id].question_id, **said, "reason": f"Hold {entry.id} against what is believed."}
-    return (suggestions.act(after.project, REVISE, why, **asked),)
+    if others:
+        why += (
+            f"; it is the first of {1 + len(others)}: hold {', '.join(inline(other.id) for other in others)} in the "
+            "same way, each with the projectRevision of the answer before it"
+        )
+    told = {"question_id": new[entry.id].question_id, **said, "reason": f"Hold {entry.id} against what is believed."}
+    return (suggestions.act(after.project, REVISE, why, **told), *asked)
 
 
-def _not_judged(_after: Sight, events: Sequence[Event]) -> tuple[str, ...]:
+def _warned_of_records(given: Record, after: Sight, events: Sequence[Event]) -> tuple[str, ...]:
+    entries = Entries.of(given, after.graph)
+    asked = [node for node, _ in entries.nodes.values()]
+    return (*_not_judged(events), *lifeless(after.graph, asked), *kept_titles(after.graph, sources(entries)))
+
+
+def _not_judged(events: Sequence[Event]) -> Iterator[str]:
     if not events:
-        return ("all of it was recorded before; nothing was done",)
+        yield "all of it was recorded before; nothing was done"
     claims = [event.evidence_id for event in events if isinstance(event, EvidenceRecorded)]
-    if not claims:
-        return ()
-    return (f"unadjudicated: no judge was asked about {', '.join(claims)}; nothing is refuted by what was recorded",)
+    if claims:
+        yield f"unadjudicated: no judge was asked about {', '.join(claims)}; nothing is refuted by what was recorded"
 
 
 # --- revising -------------------------------------------------------------------------------------------------
 
 
 def revise(given: Revise) -> Work:
-    """Hold a fact against what is believed; a judge is asked each time that it is decided."""
+    """Hold a fact against what is believed; a judge is asked each time that it is decided.
+
+    What its source stands by already is held as it is recorded: only another date or other words are asserted anew.
+    """
     arguments = _checked(given)
-    source = _source(given.source)
-    source_id, title = (source.id, sent(source.title, "")) if source else (UNATTRIBUTED, "")
 
     def decide(sight: Sight) -> list[Event]:
         graph = sight.graph
-        known = graph.sources.get(source_id)
-        fact = AssertFact(
-            question_id=question(graph, sent(given.question_id, "")).id,
-            text=clean(given.claim, what="claim"),
-            source_id=source_id,
-            source_title="" if known else title,
-            quote=sent(given.quote, ""),
-            asserted_at=sent(given.asserted_at, "") or written(sight.now),
-            handle=sent(given.id, ""),
-            weighs=tuple(_weighings(graph, given)),
-        )
-        _check_names(graph, fact)
-        shown = Statement(fact.text, known.title if known else title or source_id, fact.quote, fact.asserted_at)
-        said = sight.examine(graph, fact.fact_id, shown)
-        return [*second_look(graph, lambda found: assert_fact(graph, fact, [*said, *found]), sight.examine)]
+        fact, again = _fact(graph, given, now=sight.now)
+        if fact.handle:  # before a judge is asked
+            check_free(graph, fact.question_id, fact.handle, fact.fact_id)
+        known = graph.sources.get(fact.source_id)
+        title = known.title if known else fact.source_title or fact.source_id
+        said = sight.examine(graph, fact.fact_id, Statement(fact.text, title, fact.quote, fact.asserted_at))
+        return [
+            *second_look(graph, lambda found: assert_fact(graph, fact, [*said, *found], again=again), sight.examine)
+        ]
 
     return Work(
         tool=REVISE,
         arguments=arguments,
+        bind=bound,
         decide=decide,
-        result=_revised,
+        result=partial(_revised, given),
         suggest=_ask_why,
-        warn=_unadjudicated,
+        warn=partial(_warned_of_a_fact, given),
         foresee=_foreseen,
         reason=given.reason,
     )
 
 
-def _weighings(graph: BeliefGraph, given: Revise) -> Iterator[Weighing]:
+def _fact(graph: BeliefGraph, given: Revise, *, now: int) -> tuple[AssertFact, bool]:
+    """Return the fact, and whether it is asserted whatever is recorded: its source does not stand by it.
+
+    What is left out of what it stands by is as it is recorded; else the date is now.
+    """
+    question_id, text = question(graph, sent(given.question_id, "")).id, clean(given.claim, what="claim")
+    fact_id = node_id("evidence", text, question_id=question_id)
+    source = source_of(given.source)
+    source_id = source.id if source else UNATTRIBUTED
+    word = standing_word(graph, fact_id, source_id)
+    fact = AssertFact(
+        question_id=question_id,
+        text=text,
+        source_id=source_id,
+        source_title=sent(source.title, "") if source and source_id not in graph.sources else "",
+        quote=sent(given.quote, word.quote if word else ""),
+        asserted_at=sent(given.asserted_at, "") or (word.asserted_at if word else written(now)),
+        handle=sent(given.id, ""),
+        weighs=tuple(_weighings(graph, given, fact_id, question_id)),
+    )
+    return fact, word is None
+
+
+def _weighings(graph: BeliefGraph, given: Revise, fact_id: NodeId, question_id: NodeId) -> Iterator[Weighing]:
     told: dict[Stance, tuple[Weight, ...]] = {"supports": sent(given.supports, ()), "refutes": sent(given.refutes, ())}
     for stance, weights in told.items():
         for each in weights:
-            yield Weighing(find(graph, each.hypothesis, Hypothesis).id, stance, sent(each.weight, 1.0))
+            hypothesis_id = find(graph, each.hypothesis, Hypothesis, under=question_id).id
+            yield Weighing(hypothesis_id, stance, weight_of(graph, fact_id, hypothesis_id, stance, each))
 
 
-def _check_names(graph: BeliefGraph, fact: AssertFact) -> None:
-    """Refuse names that stand for something else before a judge is asked; without the words of others."""
-    holder = graph.handles.get((fact.question_id, fact.handle), fact.fact_id)
-    if holder != fact.fact_id:
-        raise InvalidInputError(
-            f"the id {fact.handle!r} already stands for {holder}", hint="choose another id", reason="name_taken"
-        )
-    for weighing in fact.weighs:
-        if graph.nodes[weighing.hypothesis_id].question_id != fact.question_id:
-            raise InvalidInputError(
-                f"{weighing.hypothesis_id} answers another question than {fact.question_id}",
-                hint="name a hypothesis of the question that the fact bears on",
-                reason="other_question",
-            )
-
-
-def _revised(after: Sight, events: Sequence[Event]) -> dict[str, Any]:
+def _revised(given: Revise, after: Sight, events: Sequence[Event]) -> dict[str, Any]:
     fence = Fence()
-    fact = next(event.evidence_id for event in events if isinstance(event, EvidenceAsserted))
-    return {"fact": _standing(after.graph, fact, fence), **_followed(after, events, fence)}
+    return {"fact": _standing(after.graph, _fact_id(given, after), fence), **_followed(after, events, fence)}
+
+
+def _fact_id(given: Revise, after: Sight) -> NodeId:
+    question_id = question(after.graph, sent(given.question_id, "")).id
+    return node_id("evidence", given.claim, question_id=question_id)
+
+
+def _warned_of_a_fact(given: Revise, after: Sight, events: Sequence[Event]) -> tuple[str, ...]:
+    source = source_of(given.source)
+    return (
+        *_only_held(given, after, events),
+        *_unadjudicated(after, events),
+        *lifeless(after.graph, [_fact_id(given, after)]),
+        *kept_titles(after.graph, [source] if source else []),
+    )
+
+
+def _only_held(given: Revise, after: Sight, events: Sequence[Event]) -> Iterator[str]:
+    """Yield that nothing was asserted, where a date might have been expected or nothing was done."""
+    if not events:
+        yield "all of it was recorded before, and nothing was found that it might bear on; nothing was done"
+    if sent(given.asserted_at, "") or any(isinstance(event, EvidenceAsserted) for event in events):
+        return
+    source, fact_id = source_of(given.source), _fact_id(given, after)
+    said = after.graph.evidence(fact_id).assertions[source.id if source else UNATTRIBUTED]
+    stays = f"its date stays {said.asserted_at}" if said.asserted_at else "it stays undated"
+    before = f"{inline(said.source_id)} has asserted {called(after.graph, fact_id)} before"
+    yield f"{before}, and {stays}; send asserted_at to have it asserted anew"
 
 
 def _unadjudicated(_after: Sight, events: Sequence[Event]) -> tuple[str, ...]:
     withheld = [event for event in events if isinstance(event, VerdictWithheld)]
     if not withheld:
         return ()
-    reasons = "; ".join(dict.fromkeys(_inline(event.reason) for event in withheld))
+    reasons = "; ".join(dict.fromkeys(inline(event.reason) for event in withheld))
     facts = dict.fromkeys(event.fact_id for event in withheld)
     again = " and ".join(f"`falsify adjudicate {fact}`" for fact in facts)
     told = f"unadjudicated: the judge gave no verdict on {len(withheld)} pairs, and nothing followed from them"
@@ -349,6 +318,7 @@ def retract(given: Retract) -> Work:
     return Work(
         tool=RETRACT,
         arguments=arguments,
+        bind=bound,
         decide=decide,
         result=_retracted,
         suggest=_ask_why,
@@ -401,14 +371,14 @@ def _standing(graph: BeliefGraph, node_id: NodeId, fence: Fence) -> dict[str, An
 
 def _ask_why(after: Sight, events: Sequence[Event]) -> tuple[NextAction, ...]:
     """Return the questions why the first of the fallen fell."""
-    fallen = {
-        _subject(event): CHANGES[change]
-        for event in _believed(events)
-        if (change := event.kind.removeprefix("belief.")) in CHANGES and CHANGES[change] != "alive"
-    }
+    changed = [_subject(e) for e in _believed(events) if e.kind.removeprefix("belief.") in CHANGES]
+    return _why_dead(after, [i for i in dict.fromkeys(changed) if not after.graph.nodes[i].alive])
+
+
+def _why_dead(after: Sight, node_ids: Sequence[NodeId]) -> tuple[NextAction, ...]:
     return tuple(
-        suggestions.read(after.project, "falsify.belief.why", f"{node_id} is {state} now: see the chain", node=node_id)
-        for node_id, state in islice(fallen.items(), AT_ONCE)
+        suggestions.read(after.project, WHY, f"{i} is {after.graph.nodes[i].state} now: see the chain", node=i)
+        for i in node_ids[:AT_ONCE]
     )
 
 
@@ -425,36 +395,28 @@ def _sentence(graph: BeliefGraph, event: BeliefEvent) -> str:
     """Return an event as a person reads it before it is approved, or "" for what says nothing by itself."""
     if type(event) in CONSEQUENCES and not isinstance(event, FrontierMoved):
         (change,) = answers.answer("", graph, [event], "", revision=0, epoch=0)["changes"]
-        because = f", because of {_called(graph, change['because']['id'])}" if change["because"] else ""
-        return f"{_called(graph, change['id'])} is {CHANGES[change['change']]}{because}: {_inline(change['text'])}"
+        because = f", because of {called(graph, change['because']['id'])}" if change["because"] else ""
+        return f"{called(graph, change['id'])} is {CHANGES[change['change']]}{because}: {inline(change['text'])}"
     match event:
         case QuestionAsked() | HypothesisProposed() | EvidenceRecorded() | ConclusionDrawn():
             node = graph.nodes[_born(event)]
-            return f"the {node.kind} {_called(graph, node.id)} is recorded: {_inline(node.text)}"
+            return f"the {node.kind} {called(graph, node.id)} is recorded: {inline(node.text)}"
         case EvidenceAsserted():
-            return f"{_inline(event.source_id)} asserts {_called(graph, event.evidence_id)}"
+            return f"{inline(event.source_id)} asserts {called(graph, event.evidence_id)}"
         case AssertionRetracted():
-            return f"{_inline(event.source_id)} withdraws {_called(graph, event.evidence_id)}"
+            return f"{inline(event.source_id)} withdraws {called(graph, event.evidence_id)}"
         case AssertionRestored():
-            return f"{_inline(event.source_id)} stands by {_called(graph, event.evidence_id)} again"
+            return f"{inline(event.source_id)} stands by {called(graph, event.evidence_id)} again"
         case VerdictGiven() if acts(event):
-            fact, claim = _called(graph, event.fact_id), _called(graph, event.claim_id)
-            return f"{_inline(event.judge)} finds that {fact} {event.relation} {claim} ({event.confidence:g})"
+            fact, claim = called(graph, event.fact_id), called(graph, event.claim_id)
+            return f"{inline(event.judge)} finds that {fact} {event.relation} {claim} ({event.confidence:g})"
         case VerdictWithheld():
-            fact, claim = _called(graph, event.fact_id), _called(graph, event.claim_id)
-            return f"there is no verdict on {fact} and {claim}: {_inline(event.reason)}"
+            fact, claim = called(graph, event.fact_id), called(graph, event.claim_id)
+            return f"there is no verdict on {fact} and {claim}: {inline(event.reason)}"
         case FrontierMoved():
-            best = _called(graph, event.hypothesis_id) if event.hypothesis_id else "none"
-            return f"the best answer to {_called(graph, event.question_id)} is {best}"
+            best = called(graph, event.hypothesis_id) if event.hypothesis_id else "none"
+            return f"the best answer to {called(graph, event.question_id)} is {best}"
     return ""
-
-
-def _called(graph: BeliefGraph, node_id: NodeId) -> str:
-    return _inline(graph.nodes[node_id].handle) or node_id
-
-
-def _inline(text: str) -> str:
-    return Fence().inline(text, limit=HEAD)
 
 
 def _believed(events: Sequence[Event]) -> list[BeliefEvent]:

@@ -13,7 +13,7 @@ from surfaces.tools.schema import INTEGRAL, ToolInput
 from surfaces.tools.workbench_inputs import Cursor, Id, IdempotencyKey, Reason, Revision
 
 Named = Annotated[str, Field(min_length=1, max_length=128)]
-"""A node by its id, its short name or the beginning of its id; or the id of a source."""
+"""A node by its id, its short name or the beginning of its id, 6 characters or more; or the id of a source."""
 ShortName = Annotated[str, Field(min_length=1, max_length=64, pattern=r"^\S+$")]
 Sentence = Annotated[str, Field(min_length=1, max_length=4000)]
 Title = Annotated[str, Field(min_length=1, max_length=300)]
@@ -54,7 +54,8 @@ class Why(ToolInput):
     `chain` has the node first and beneath it, each with the entry that it stands `under` and how it bears on that
     (refuted by, lost, rests on), what led to its state, down to the fact that started it, with the verdict, the
     judge, the sources and the record of each. `remedies` say what would change its state. `node` is an id, a short
-    name, or the beginning of an id. `epoch` or `as_of` asks why it was so then. At most 100 entries.
+    name, or the beginning of an id (6 characters or more). `epoch` or `as_of` asks why it was so then. At most 100
+    entries.
     """
 
     project_id: Id
@@ -67,11 +68,11 @@ class Graph(ToolInput):
     """Read a slice of the belief graph, the dead included, and what became of the requests you made.
 
     Questions, hypotheses, evidence and conclusions with their truth-states, and the edges between them: depends_on,
-    supports, refutes, and supersedes from an attacker to what it attacks. `kinds` and `states` filter; `focus` with
-    `depth` (2 by default) stays near one node. `epoch`, `as_of` and `valid_at` ask about the past. A page holds at
-    most 500 nodes, 100 by default: pass the returned `nextCursor` as `cursor` to go on; an edge comes with the page
-    of its later end. In a project without research, read this where research would call for
-    `falsify.project.get_state`.
+    supports, refutes, and supersedes from an attacker to what it attacks. `kinds` and `states` filter; `focus` (an id,
+    a short name, or the beginning of an id, 6 characters or more) with `depth` (2 by default) stays near one node.
+    `epoch`, `as_of` and `valid_at` ask about the past. A page holds at most 500 nodes, 100 by default: pass the
+    returned `nextCursor` as `cursor` to go on; an edge comes with the page of its later end. In a project without
+    research, read this where research would call for `falsify.project.get_state`.
     """
 
     project_id: Id
@@ -163,9 +164,11 @@ class Record(ToolInput):
     has a short name (`id`) by which the others, and later calls, refer to it. Any one of what a thing `depends_on`
     keeps it alive; those of one `group` do so only together, and one with `critical` false only lends confidence.
     Recording adds and never overwrites: nothing that is believed already changes its truth-state, and what would do
-    that is refused; propose it with `falsify.belief.revise`. No judge is asked, so what you record is held against
-    nothing yet. New sources are trusted like any other. The same words recorded twice are one belief. Where a project
-    has no research, the setting `agent_mode` is its autonomy mode.
+    that is refused; propose it with `falsify.belief.revise`. The same words recorded twice are one belief: what you
+    leave out of it stays as it is recorded, and what you say otherwise (a prior, a confidence, a weight, a quote, a
+    date) is refused. No judge is asked, so what you record is held against nothing yet: the next action holds the first
+    of the new claims, and the others are held in the same way. Warnings name what rests on something dead. New sources
+    are trusted like any other. Where a project has no research, the setting `agent_mode` is its autonomy mode.
     """
 
     project_id: Id
@@ -186,9 +189,10 @@ class Revise(ToolInput):
     contradicts or supersedes. What falls, falls with everything that rested on it; what the fallen had refuted comes
     back. The result has the verdicts and every change with its cause, in cascade order. A pair that the judge could
     not decide stays unadjudicated and changes nothing. A fact without `asserted_at` is of the moment at which it is
-    recorded. Say honestly who says so (`source`), with the source's own words (`quote`). Leave `question_id` out
-    where there is only one question. What waits for approval is judged again when it is approved. Where a project has
-    no research, the setting `agent_mode` is its autonomy mode.
+    recorded; one that its source asserted before is held as it is recorded, and keeps its date, words and weights
+    unless you send others. Say honestly who says so (`source`), with the source's own words (`quote`). Leave
+    `question_id` out where there is only one question. What waits for approval is judged again when it is approved.
+    Where a project has no research, the setting `agent_mode` is its autonomy mode.
     """
 
     project_id: Id
@@ -210,8 +214,8 @@ class Retract(ToolInput):
 
     Evidence that no source stands by is refuted, and what rested on it falls with it; claims that it had refuted come
     back. With `restore` the source stands by it again. The result has every change with its cause, in cascade order.
-    `evidence_id` is an id, a short name, or the beginning of an id. Where a project has no research, the setting
-    `agent_mode` is its autonomy mode.
+    `evidence_id` is an id, a short name, or the beginning of an id (6 characters or more). Where a project has no
+    research, the setting `agent_mode` is its autonomy mode.
     """
 
     project_id: Id

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
+from pydantic import MISSING
+
 from falsify.belief.graph import NANO, BeliefGraph, Hypothesis, Node, Question
 from falsify.belief.text import clean
 from falsify.errors import InvalidInputError
@@ -13,7 +15,7 @@ from projections import obituary
 from projections.beliefs import digest, edges
 from projections.obituary import REGISTER, Reason
 from projections.project_state import request_rows
-from replay.cutoff import Cutoff
+from replay.cutoff import NOW, Cutoff, resolve
 from replay.diff import diff
 from replay.replayer import View
 from replay.replayer import replay as replayed
@@ -33,11 +35,14 @@ from surfaces.tools.belief_rows import (
     node_row,
     sources,
 )
-from surfaces.tools.cursor import Cursor, seal
+from surfaces.tools.cursor import Cursor, not_given_out, seal
 from surfaces.tools.fence import Fence
 from surfaces.tools.reading import answer, left_off, plain, sent
 from surfaces.workbench import Sight, Workbench
 from surfaces.workspace import pending
+
+WHY: Final = "falsify.belief.why"
+GRAPH: Final = "falsify.belief.graph"
 
 HITS: Final = 5
 PAGE: Final = 100
@@ -74,23 +79,39 @@ def recall(workbench: Workbench, given: Recall, caller: str, fence: Fence) -> En
         sight,
         told,
         fence,
-        warnings=tuple(_doubts(seen.graph, found.hits, found.conflicts)),
-        next_actions=_ask_why(sight, [hit["id"] for hit in found.hits[:1]], "see what it rests on"),
+        warnings=tuple(_doubts(seen.graph, sight.graph, found.hits, found.conflicts)),
+        next_actions=tuple(_ask_what_it_rests_on(sight, given, [hit["id"] for hit in found.hits[:1]])),
     )
 
 
 def _doubts(
-    graph: BeliefGraph, hits: Iterable[Mapping[str, Any]], conflicts: tuple[Mapping[str, Any], ...]
+    graph: BeliefGraph,
+    now: BeliefGraph,
+    hits: Iterable[Mapping[str, Any]],
+    conflicts: tuple[Mapping[str, Any], ...],
 ) -> Iterator[str]:
     if conflicts:
         ids = ", ".join(conflict["id"] for conflict in conflicts)
         yield f"in open conflict, and not to be cited as settled: {ids}"
     for hit in hits:
         if number := len(pending(graph, hit["id"])):
-            yield (
-                f"{hit['id']} was not judged against {number} claims that it might bear on; a person has the judge "
-                f"asked again with `falsify adjudicate {hit['id']}`"
-            )
+            doubt = f"{hit['id']} was not judged against {number} claims that it might bear on"
+            # Of the past, it may have been since.
+            again = f"; a person has the judge asked again with `falsify adjudicate {hit['id']}`"
+            yield doubt + (again if pending(now, hit["id"]) else "")
+
+
+def _ask_what_it_rests_on(sight: Sight, given: Recall, node_ids: Iterable[NodeId]) -> Iterator[NextAction]:
+    """Yield what tells what the nodes rest on at the moment that was asked about.
+
+    Of what was true at a date the graph tells, which is drawn anew for it; an audit is of what was recorded.
+    """
+    why = "see what it rests on"
+    for node_id in node_ids:
+        if sent(given.valid_at, ""):
+            yield suggestions.read(sight.project, GRAPH, why, focus=node_id, depth=1, **_point(given))
+        else:
+            yield suggestions.read(sight.project, WHY, why, node=node_id, **_point(given))
 
 
 # --- why ------------------------------------------------------------------------------------------------------
@@ -103,7 +124,7 @@ def why(workbench: Workbench, given: Why, caller: str, fence: Fence) -> Envelope
     many of its reasons are `left_out`, and the next actions ask on.
     """
     sight = workbench.sight(caller)
-    register = replayed(workbench.log, workbench.stream, REGISTER, _cutoff(given))
+    register = replayed(workbench.log, workbench.stream, REGISTER, _cutoff(workbench, given))
     node = find(register.graph, given.node)
     reason = obituary.why(register, node.id)
     entries = list(islice(_as_read(reason), MOST_ENTRIES + 1))
@@ -169,18 +190,17 @@ def _left_out(root: Reason, entries: Sequence[_Entry]) -> dict[int, int]:
 
 def _ask_on(sight: Sight, given: Why, entries: Sequence[_Entry], left_out: Mapping[int, int]) -> Iterator[NextAction]:
     """Yield the calls that tell what was left out, the nearest first."""
-    points = {"epoch": given.epoch, "as_of": given.as_of}
-    at = {name: point for name, point in points.items() if sent(point, None) is not None}
+    at = _point(given)
     for number in islice(left_out, MOST_ASKED_ON):
         node_id, reasons = entries[number][1].node["id"], f"its reasons go on: {left_out[number]} left out here"
         if number:
-            yield suggestions.read(sight.project, "falsify.belief.why", reasons, node=node_id, **at)
+            yield suggestions.read(sight.project, WHY, reasons, node=node_id, **at)
         else:  # to ask for it again would tell the same
-            yield suggestions.read(sight.project, "falsify.belief.graph", reasons, focus=node_id, depth=1, **at)
+            yield suggestions.read(sight.project, GRAPH, reasons, focus=node_id, depth=1, **at)
 
 
 def _entry(number: int, under: int | None, reason: Reason, fence: Fence) -> dict[str, Any]:
-    node = reason.node
+    node = _without_positions(reason.node)
     told: dict[str, Any] = {
         **node,
         "id": fence.inline(node["id"], limit=2 * NAME),  # a retraction is named after its source
@@ -192,11 +212,20 @@ def _entry(number: int, under: int | None, reason: Reason, fence: Fence) -> dict
     if "sources" in node:
         told |= sources(node["sources"], fence)
     if reason.verdict is not None:
-        told["verdict"] = _verdict(reason.verdict, fence)
+        told["verdict"] = _verdict(_without_positions(reason.verdict), fence)
     if reason.considered:
-        told["considered"] = [_considered(each, fence) for each in reason.considered[:MOST_CONSIDERED]]
+        told["considered"] = [
+            _considered(_without_positions(each), fence) for each in reason.considered[:MOST_CONSIDERED]
+        ]
     place = {"number": number} if under is None else {"number": number, "under": under, "link": reason.link}
     return {**place, **told}
+
+
+def _without_positions(told: Any) -> Any:
+    """Return what is told without where in the log it was recorded, which counts what others wrote too."""
+    if isinstance(told, Mapping):
+        return {name: _without_positions(value) for name, value in told.items() if name != "position"}
+    return [_without_positions(each) for each in told] if isinstance(told, list | tuple) else told
 
 
 def _verdict(verdict: Mapping[str, Any], fence: Fence) -> dict[str, Any]:
@@ -215,10 +244,10 @@ def _considered(told: Mapping[str, Any], fence: Fence) -> dict[str, Any]:
 def graph(workbench: Workbench, given: Graph, caller: str, fence: Fence) -> Envelope:
     """Answer a slice of the graph as of the first page: in order of recording, around a focus the nearest first."""
     sight = workbench.sight(caller)
-    bound = {"tool": "falsify.belief.graph", **given.model_dump(mode="json", exclude={"cursor", "max_nodes"})}
+    bound = {"tool": GRAPH, **given.model_dump(mode="json", exclude={"cursor", "max_nodes"})}
     at = left_off(given.cursor, bound, sight.project, length=2)
-    position, start = (at.key[0], max(0, at.key[1])) if at.key else (None, 0)
-    seen = _view(workbench, given, position=position)
+    revision, start = (at.key[0], max(0, at.key[1])) if at.key else (None, 0)
+    seen = _view(workbench, given, revision=revision)
     kinds: frozenset[Any] = frozenset(sent(given.kinds, ()))
     states: frozenset[Any] = frozenset(sent(given.states, ()))
     order = [
@@ -237,7 +266,7 @@ def graph(workbench: Workbench, given: Graph, caller: str, fence: Fence) -> Enve
         requests = request_rows(sight.project, caller, sight.unsound, sight.state)
         told["approvals"] = {**requests, "yours": [plain(fence, row, "note", "effects") for row in requests["yours"]]}
     if end < len(order):
-        told["nextCursor"] = seal(Cursor(at.revision, (seen.position, end)), bound=bound)
+        told["nextCursor"] = seal(Cursor(at.revision, (seen.revision, end)), bound=bound)
     return answer(sight, told, fence)
 
 
@@ -337,20 +366,33 @@ def _harmless(value: Any, fence: Fence) -> Any:
 # --- a point in the log ---------------------------------------------------------------------------------------
 
 
-def _view(workbench: Workbench, given: Recall | Graph | Replay, *, position: int | None = None) -> View:
-    """Return what was believed at the point that is asked about, or at a position that an earlier page was of."""
-    valid_at = sent(given.valid_at, "")
-    now = workbench.workspace.view()
-    if position is None:
-        cutoff = _cutoff(given)
-    elif position == now.position and not valid_at:
+def _view(workbench: Workbench, given: Recall | Graph | Replay, *, revision: int | None = None) -> View:
+    """Return what was believed at the point that is asked about, or at a revision that an earlier page was of."""
+    valid_at, now = sent(given.valid_at, ""), workbench.workspace.view()
+    cutoff = _cutoff(workbench, given) if revision is None else _revision(workbench, revision)
+    if cutoff.position == now.position and not valid_at:
         return now
-    else:
-        cutoff = Cutoff(position=position)
     return workbench.workspace.view(cutoff, valid_at=valid_at)
 
 
-def _cutoff(given: Recall | Why | Graph | Replay) -> Cutoff:
+def _revision(workbench: Workbench, revision: int) -> Cutoff:
+    """Return the point of the log at which the project had that revision. Raises InvalidInputError if it never had."""
+    if revision == workbench.project.revision:
+        return Cutoff(position=workbench.workspace.position)
+    found = (each.position for each in workbench.workspace.records() if each.revision == revision)
+    position = next(found, None) if revision else 0
+    if position is None:
+        raise not_given_out()
+    return Cutoff(position=position)
+
+
+def _cutoff(workbench: Workbench, given: Recall | Why | Graph | Replay) -> Cutoff:
+    """Return the point that is asked about, at the latest that at which the call reads all else."""
+    asked, now = _asked_about(given), workbench.workspace.position
+    return Cutoff(position=now if asked == NOW else min(now, resolve(workbench.log, workbench.stream, asked)))
+
+
+def _asked_about(given: Recall | Why | Graph | Replay) -> Cutoff:
     epoch: int | None = sent(given.epoch, None)
     as_of: str | None = sent(given.as_of, None)
     if epoch is not None and as_of is not None:
@@ -361,14 +403,16 @@ def _cutoff(given: Recall | Why | Graph | Replay) -> Cutoff:
 
 
 def _at(seen: View, given: Recall | Graph | Replay) -> dict[str, Any]:
-    """Return which point of the log is told of."""
+    """Return which point of the project's past is told of: the position in the log would tell of other projects too."""
     return {
-        "position": seen.position,
+        "revision": seen.revision,
         "epoch": seen.graph.epoch,
         "as_of": sent(given.as_of, None),
         "valid_at": seen.valid_at or None,
     }
 
 
-def _ask_why(sight: Sight, node_ids: list[NodeId], why: str) -> tuple[NextAction, ...]:
-    return tuple(suggestions.read(sight.project, "falsify.belief.why", why, node=node_id) for node_id in node_ids)
+def _point(given: Recall | Why) -> dict[str, Any]:
+    """Return the moment that is asked about as the arguments of a call that asks about the same one."""
+    points = {name: getattr(given, name, MISSING) for name in ("epoch", "as_of", "valid_at")}
+    return {name: point for name, point in points.items() if point is not MISSING}

@@ -3,14 +3,16 @@
 Refusals name nodes by their ids: the texts of others have no place in a message that nobody fences.
 """
 
+import re
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any, Final, cast
 
 from falsify.belief.graph import NANO, BeliefGraph, Conclusion, Evidence, Hypothesis, Node, Question
+from falsify.belief.text import a_kind
 from falsify.errors import InvalidInputError, NotFoundError
+from falsify.events import NodeId
 from surfaces.tools.fence import Fence
-from surfaces.workspace import named
+from surfaces.workspace import meant, named
 
 CLAIM: Final = 2000
 """Bytes of a claim that are told."""
@@ -20,6 +22,9 @@ QUOTE: Final = 1000
 """Bytes of a source's own words that are told."""
 NAME: Final = 128
 
+_RESERVED: Final = re.compile(r"[QHEC]-[0-9a-f]{4,16}|(A|D|EV|N|P|R|RD|T)-[0-9A-Za-z-]*[0-9][0-9A-Za-z-]*")
+"""Short names that would pass for an id: of a node, or its beginning, or of what research counts."""
+
 MOST_SOURCES: Final = 3
 MOST_GROUNDS: Final = 10
 
@@ -27,33 +32,70 @@ MOST_GROUNDS: Final = 10
 # --- names ----------------------------------------------------------------------------------------------------
 
 
-def find(graph: BeliefGraph, name: str, *kinds: type[Node]) -> Node:
-    """Return the node with this id, short name, or beginning of an id.
+def find(graph: BeliefGraph, name: str, *kinds: type[Node], under: NodeId = "") -> Node:
+    """Return the node with this id, short name, or beginning of an id; `under` a question, one that stands there.
 
-    Raises NotFoundError, or InvalidInputError where several fit or it is of another kind.
+    Raises NotFoundError, or InvalidInputError where several fit or it is of another kind or under another question.
     """
     found = named(graph, name)
     fitting = [node for node in found if not kinds or isinstance(node, kinds)]
-    if len(fitting) == 1:
-        return fitting[0]
+    here = [node for node in fitting if under in {"", node.question_id}]
+    if len(here) == 1:
+        return here[0]
     shown = name if name.isprintable() else ascii(name)
-    if fitting:
+    if here:
         raise InvalidInputError(
-            f"{shown!r} stands for {len(fitting)} nodes",
-            hint=f"use an id: {', '.join(node.id for node in fitting[:10])}",
+            f"{shown!r} stands for {len(here)} nodes",
+            hint=f"use an id: {', '.join(node.id for node in here[:10])}",
             reason="ambiguous_name",
         )
-    wanted = " or ".join(kind.__name__.lower() for kind in kinds) or "node"
-    if found:
+    others = [node for node in found if under in {"", node.question_id}] or (found if not fitting else [])
+    if others:
+        raise other_kind(shown, others[0].kind, kinds)
+    if fitting:
+        which = "" if name == fitting[0].id else f" is {fitting[0].id}, which"
         raise InvalidInputError(
-            f"{shown!r} is a {found[0].kind}, not {wanted}", hint="see falsify.belief.graph", reason="other_kind"
+            f"{shown!r}{which} stands under another question",
+            hint="name what stands under the question that it bears on",
+            reason="other_question",
         )
-    close = get_close_matches(name, [handle for _, handle in graph.handles], n=3)
     raise NotFoundError(
-        f"there is no {wanted} {shown!r}",
-        hint=f"did you mean {' or '.join(close)}?" if close else "see falsify.belief.graph for what there is",
+        f"there is no {' or '.join(map(_kind, kinds)) or 'node'} {shown!r}",
+        hint=meant(graph, name) or "see falsify.belief.graph for what there is",
         reason="no_node",
     )
+
+
+def other_kind(name: str, kind: str, wanted: Iterable[type[Node]]) -> InvalidInputError:
+    """Return that a name stands for a node of another kind than is wanted."""
+    return InvalidInputError(
+        f"{name!r} is {a_kind(kind)}, not {a_kind(*map(_kind, wanted))}",
+        hint="see falsify.belief.graph",
+        reason="other_kind",
+    )
+
+
+def _kind(node: type[Node]) -> str:
+    return node.__name__.lower()
+
+
+def check_free(graph: BeliefGraph, question_id: NodeId, name: str, node_id: NodeId) -> None:
+    """Refuse a short name that stands for something else than the node that it is to be given to.
+
+    Nor may it be the id of another node (ids go first, and the name would never lead to what it was given to), or pass
+    for an id that Falsify may give.
+    """
+    holder = name if name in graph.nodes else graph.handles.get((question_id, name), node_id)
+    if holder != node_id:
+        raise InvalidInputError(
+            f"the id {name!r} already stands for {holder}", hint="choose another id", reason="name_taken"
+        )
+    if _RESERVED.fullmatch(name) and graph.handles.get((question_id, name)) != node_id:
+        raise InvalidInputError(
+            f"the id {name!r} is one that Falsify gives, or might",
+            hint="choose a word of your own: not a letter, a hyphen and a number",
+            reason="name_reserved",
+        )
 
 
 def question(graph: BeliefGraph, name: str) -> Question:
@@ -141,6 +183,16 @@ def _source(row: Mapping[str, Any], fence: Fence) -> dict[str, Any]:
     told = {name: fence.inline(row[name], limit=NAME) for name in ("id", "title", "location") if name in row}
     quote = fence.wrap(row["quote"], limit=QUOTE, origin=f"source {row['id']}") if row["quote"] else ""
     return {**row, **told, "quote": quote}
+
+
+def called(graph: BeliefGraph, node_id: NodeId) -> str:
+    """Return what a node is called in a sentence: its short name, or else its id."""
+    return inline(graph.nodes[node_id].handle) or node_id
+
+
+def inline(text: str) -> str:
+    """Return a text as one harmless line in a sentence."""
+    return Fence().inline(text, limit=HEAD)
 
 
 def _line(text: str, fence: Fence, limit: int) -> str:

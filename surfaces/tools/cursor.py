@@ -46,7 +46,7 @@ def unseal(text: str, *, bound: Mapping[str, Any]) -> Cursor:
     raw = _bytes(text)
     check, body = raw[:_CHECK], raw[_CHECK:]
     if check != _digest(body, _CHECK):
-        raise _unreadable()
+        raise not_given_out()
     if body[:_BOUND] != _digest(canonical(bound), _BOUND):
         raise InvalidInputError(
             "the cursor belongs to another listing",
@@ -64,14 +64,14 @@ def _cursor(body: bytes) -> Cursor:
         ):
             if canonical(told) == body:
                 return Cursor(revision, tuple(key))
-    raise _unreadable()
+    raise not_given_out()
 
 
 def _json(body: bytes) -> object:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError:
-        raise _unreadable() from None
+        raise not_given_out() from None
 
 
 def _bytes(text: str) -> bytes:
@@ -79,9 +79,9 @@ def _bytes(text: str) -> bytes:
     try:
         raw = base64.b64decode(padded, altchars=b"-_", validate=True) if len(text) <= MAX_LENGTH else b""
     except (binascii.Error, ValueError):
-        raise _unreadable() from None
+        raise not_given_out() from None
     if not raw or _text(raw) != text:  # base64 has many spellings of the same bytes; we write one
-        raise _unreadable()
+        raise not_given_out()
     return raw
 
 
@@ -93,7 +93,8 @@ def _digest(body: bytes, size: int) -> bytes:
     return hashlib.blake2b(body, digest_size=size).digest()
 
 
-def _unreadable() -> InvalidInputError:
+def not_given_out() -> InvalidInputError:
+    """Return that a cursor is none that any page of the listing gave out."""
     return InvalidInputError(
         "the cursor is not one that Falsify gave out",
         hint="pass nextCursor of the last page as it is, or leave the cursor out to begin anew",

@@ -10,6 +10,7 @@ from falsify.workbench.verdicts import node_of
 from projections.exhibits import exhibit_row, exhibits, run_log
 from projections.runs import Line, curves, last_values, run_row
 from surfaces.envelope import Envelope, NextAction
+from surfaces.running.ending import told_apart
 from surfaces.running.folders import folder_of
 from surfaces.tools import previews, suggestions
 from surfaces.tools.cursor import Cursor, seal
@@ -33,7 +34,7 @@ def get_run(workbench: Workbench, given: GetRun, caller: str, fence: Fence) -> E
     run = run_of(sight.project, given.run_id)
     row = plain(fence, run_row(run, now=sight.now), "reason")
     if run.status == "FAILED":
-        row["failure_reason"] = fence.wrap(run.note, limit=LOG_PREVIEW, origin="run log")
+        row |= _failure(run, fence)
     if run.status == "CANCELLED":
         row["cancel_reason"] = fence.inline(run.note)
     if sent(given.include_metrics, True):
@@ -43,6 +44,15 @@ def get_run(workbench: Workbench, given: GetRun, caller: str, fence: Fence) -> E
         limit = sent(given.log_preview_bytes, LOG_PREVIEW)
         row["log_preview"], warnings = _log(workbench, sight.project, run, fence, limit)
     return answer(sight, row, fence, warnings=warnings, next_actions=tuple(_after_run(sight, run)))
+
+
+def _failure(run: Run, fence: Fence) -> dict[str, Any]:
+    """Return why a run failed, in the words of Falsify, and the words of the run that these quote."""
+    why, said = told_apart(run.note)
+    quoted = fence.wrap(said, limit=LOG_PREVIEW, origin=f"run {run.id}") if said else None
+    if not why:
+        return {"failure_reason": quoted, "failure_output": None}
+    return {"failure_reason": fence.inline(why, limit=LOG_PREVIEW), "failure_output": quoted}
 
 
 def _measured(workbench: Workbench, project: Project, run: Run, fence: Fence) -> dict[str, Any]:

@@ -6,11 +6,10 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import MISSING
 
 from falsify.config_keys import Value
-from falsify.errors import InvalidInputError
 from falsify.workbench.project import Project
 from projections.runs import MOST_METRICS
 from surfaces.envelope import Envelope, NextAction
-from surfaces.tools.cursor import unseal
+from surfaces.tools.cursor import not_given_out, unseal
 from surfaces.tools.fence import Fence
 from surfaces.workbench import Sight
 
@@ -58,11 +57,7 @@ def left_off(cursor: Any, bound: Mapping[str, Any], project: Project, *, length:
     told = unseal(cursor, bound=bound)
     key = tuple(each for each in told.key if isinstance(each, int))
     if told.revision > project.revision or not len(key) == len(told.key) == length:
-        raise InvalidInputError(
-            "the cursor is not one that Falsify gave out",
-            hint="pass nextCursor of the last page as it is, or leave the cursor out to begin anew",
-            reason="bad_cursor",
-        )
+        raise not_given_out()
     return Mark(told.revision, key)
 
 

@@ -43,7 +43,6 @@ def ticket_row(project: Project, ticket_id: str) -> dict[str, Any]:
         **queue.ticket_row(project, ticket, rank_score(project, ticket)),
         "hypothesis_id": ticket.hypothesis_id,
         "agent_session_id": ticket.agent_session_id or None,
-        "note": ticket.note or None,
         "history": _history(ticket.statuses),
     }
 

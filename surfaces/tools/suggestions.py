@@ -1,22 +1,24 @@
 """What to do next: calls of real tools with every argument filled in, made out of how things stand.
 
-No mutation is made up: what to try is for whoever does the research. A command that waits for a person already is not
-suggested again to who asked for it.
+No mutation is made up: what to try is for whoever does the research. What the domain would refuse is not suggested, and
+a command that waits for a person already not again to who asked for it.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
 from falsify import join
+from falsify.errors import RefusedError
 from falsify.log import canonical
 from falsify.workbench.decisions import earlier_incumbents
-from falsify.workbench.events import Action, VerdictName
+from falsify.workbench.events import Action, TicketStatus, VerdictName
 from falsify.workbench.plan import resolved
-from falsify.workbench.project import Node, Project, Run, Ticket
+from falsify.workbench.project import Node, Project, Run, Setup, Ticket
 from falsify.workbench.ranking import rank_score
-from falsify.workbench.runs import SHORTEST, budget
+from falsify.workbench.runs import admits_run, budget, exhausted, queue_run
+from falsify.workbench.tickets import READING, waits_for
 from falsify.workbench.verdicts import compare, numbers, reference_of
 from projections.queue import points
 from surfaces.envelope import NextAction
@@ -65,10 +67,23 @@ def claim(project: Project, ticket: Ticket) -> NextAction:
 
 
 def materialize(project: Project, ticket: Ticket) -> NextAction:
-    """Return what makes a claimed reproduction a node; without a mutation it measures its parent again."""
+    """Return what makes a claimed reproduction a node; it names what is measured again."""
     parent = resolved(project, ticket, ticket.round_id)
     why = f"you hold {ticket.id}; without a mutation it measures {parent} again"
-    return act(project, "falsify.experiment.materialize", why, ticket_id=ticket.id)
+    return act(project, "falsify.experiment.materialize", why, ticket_id=ticket.id, parent_node_id=parent)
+
+
+def tickets(project: Project, why: str, status: TicketStatus) -> NextAction:
+    """Return the list of the tickets that are in a state, each with what it asks for and what it waits for."""
+    return read(project, "falsify.ticket.list", why, status=[status])
+
+
+def measure(project: Project, node: Node) -> NextAction:
+    """Return the run of a node, or the look at the budget where that admits none."""
+    if admits_run(project):
+        return start(project, node)
+    sections = ["budget", "active_runs"]
+    return read(project, "falsify.project.get_state", f"{node.id} cannot run: {exhausted(project)}", include=sections)
 
 
 def start(project: Project, node: Node) -> NextAction:
@@ -82,10 +97,10 @@ def poll(project: Project, run: Run) -> NextAction:
     return read(project, "falsify.run.get", f"{run.id} of {run.node_id} is {run.status}", run_id=run.id)
 
 
-def compare_node(project: Project, node: Node, why: str = "") -> NextAction:
-    """Return the comparison of a node with what it is held against."""
+def compare_node(project: Project, node: Node, why: str = "", **arguments: Any) -> NextAction:
+    """Return the comparison of a node with what a decision about it is held against, or with what is named."""
     why = why or f"{node.id} is frozen and nobody decided about it"
-    return read(project, "falsify.node.compare", why, node_id=node.id)
+    return read(project, "falsify.node.compare", why, node_id=node.id, **arguments)
 
 
 def evidence(project: Project, node: Node, **arguments: Any) -> NextAction:
@@ -94,15 +109,14 @@ def evidence(project: Project, node: Node, **arguments: Any) -> NextAction:
 
 
 def reproduce(project: Project, node: Node) -> NextAction:
-    """Return the ticket that measures a frozen node again, with another seed."""
+    """Return the ticket that measures a frozen node again, with another seed; its title says which node it is of."""
     policy = "baseline" if node.id == project.baseline else "incumbent"
-    direct = node.id in {project.baseline, project.incumbent}
-    how = "Leave config_mutation out" if direct else f"Materialize it with parent_node_id {node.id} and no mutation"
     ticket = {
         "title": f"Reproduce {node.id}",
         "type": "reproduction",
         "hypothesis": f"What {node.id} measured holds with another seed.",
-        "instruction": f"{how}; the run has a seed that this configuration was not measured with before.",
+        "instruction": f"Materialize it with parent_node_id {node.id} and without a config_mutation; the run has a "
+        "seed that this configuration was not measured with before.",
         "parent_policy": policy,
     }
     return act(project, "falsify.ticket.create", f"find out whether what {node.id} measured holds", tickets=[ticket])
@@ -151,35 +165,58 @@ def next_steps(sight: Sight, unsound: frozenset[str], eligible: Iterable[Ticket]
     `eligible` are tickets to claim, the best first. Nothing where nothing was measured: a person runs the baseline.
     """
     waiting = _waiting(sight.project, sight.caller)
-    return tuple(
-        step for step in _steps(sight, unsound, eligible) if _subject(step.tool, step.arguments) not in waiting
-    )
+    steps = {canonical([step.tool, step.arguments]): step for step in _steps(sight, unsound, tuple(eligible))}
+    return tuple(step for step in steps.values() if _subject(step.tool, step.arguments) not in waiting)
 
 
 def undermined(project: Project, unsound: frozenset[str]) -> Iterator[NextAction]:
     """Yield what puts the incumbent on firm ground again, where it rests on refuted evidence."""
     incumbent = project.nodes[project.incumbent]
-    yield reproduce(project, incumbent)
+    under_way = [t for t in _reproductions(project, incumbent) if _goes_on(project, t)]
+    yield from (claim(project, ticket) for ticket in islice(under_way, 1) if ticket.status == "ELIGIBLE")
+    if not under_way:
+        yield reproduce(project, incumbent)
     back = roll_back(project, unsound)
     if back is not None:
         yield back
     if incumbent.parent_id:
-        yield compare_node(project, incumbent, f"see what {incumbent.id} claims over its parent")
+        yield compare_node(project, incumbent, f"see what {incumbent.id} claims over its parent", against="parent")
 
 
-def _steps(sight: Sight, unsound: frozenset[str], eligible: Iterable[Ticket]) -> Iterator[NextAction]:
-    project = sight.project
+def _steps(sight: Sight, unsound: frozenset[str], eligible: Sequence[Ticket]) -> Iterator[NextAction]:
+    project, caller = sight.project, sight.caller
     if not project.incumbent:
         yield from (poll(project, project.runs[run_id]) for run_id in islice(project.active, AT_ONCE))
+        yield from _waits(project)
         return
     if join.incumbent_state(project, sight.graph) != "alive":
         yield from undermined(project, unsound)
     yield from (compare_node(project, node) for node in islice(_undecided(project), AT_ONCE))
     yield from (poll(project, project.runs[run_id]) for run_id in islice(project.active, AT_ONCE))
-    if budget(project).runs_left and _seconds(project) >= SHORTEST:
-        yield from (start(project, node) for node in islice(_startable(project), AT_ONCE))
-    yield from (materialize(project, t) for t in islice(_reproductions(project, sight.caller), AT_ONCE))
+    yield from (start(project, node) for node in islice(_startable(project), AT_ONCE))
+    yield from _held(project, caller)
+    yield from (reproduce(project, node) for node in islice(_unreproduced(project), 1))
     yield from (claim(project, ticket) for ticket in islice(eligible, 1))
+    if not eligible:
+        yield from _waits(project)
+
+
+def _held(project: Project, caller: str) -> Iterator[NextAction]:
+    """Yield how whoever holds tickets goes on with them; what somebody is to read is no tool's to end."""
+    held = [ticket for ticket in project.tickets.values() if ticket.status == "CLAIMED" and ticket.claimed_by == caller]
+    yield from (materialize(project, t) for t in islice((t for t in held if t.type == "reproduction"), AT_ONCE))
+    asked = {about for tool, about in _waiting(project, caller) if tool == "falsify.experiment.materialize"}
+    tried = [t.id for t in held if t.type not in {*READING, "reproduction"} and t.id not in asked]
+    if tried:
+        how = "make it a node with falsify.experiment.materialize and a config_mutation of yours"
+        yield tickets(project, f"you hold {', '.join(tried[:AT_ONCE])}: read what is asked for, and {how}", "CLAIMED")
+
+
+def _waits(project: Project) -> Iterator[NextAction]:
+    """Yield the look at the tickets that nobody can claim yet, if there are any."""
+    queued = next((ticket for ticket in project.tickets.values() if ticket.status == "QUEUED"), None)
+    if queued:
+        yield tickets(project, f"{queued.id} waits until {waits_for(project, queued)}", "QUEUED")
 
 
 def _undecided(project: Project) -> Iterator[Node]:
@@ -191,22 +228,51 @@ def _undecided(project: Project) -> Iterator[Node]:
 
 
 def _startable(project: Project) -> Iterator[Node]:
-    return (
-        node
-        for node in project.nodes.values()
-        if node.status == "READY" and not (node.run_ids and node.run_ids[-1] in project.active)
-    )
+    ready = (node for node in project.nodes.values() if node.status == "READY")
+    return (node for node in ready if _can_run(project, node)) if admits_run(project) else iter(())
 
 
-def _reproductions(project: Project, caller: str) -> Iterator[Ticket]:
+def _can_run(project: Project, node: Node) -> bool:
+    try:
+        queue_run(project, node.id, reason="")
+    except RefusedError:
+        return False
+    return True
+
+
+def _unreproduced(project: Project) -> Iterator[Node]:
+    """Yield the nodes that were to be reproduced by the last decision about them, and that nobody set about since."""
+    for node in project.nodes.values():
+        decision = project.decisions.get(node.decision_id)
+        if decision is None or decision.action != "REPRODUCE":
+            continue
+        since = (
+            t for t in _reproductions(project, node) if t.created_at > decision.committed_at or _goes_on(project, t)
+        )
+        if not any(since):
+            yield node
+
+
+def _reproductions(project: Project, node: Node) -> Iterator[Ticket]:
+    """Yield the tickets that measure again what a node measures."""
     return (
         ticket
         for ticket in project.tickets.values()
-        if ticket.status == "CLAIMED"
-        and ticket.claimed_by == caller
-        and ticket.type == "reproduction"
-        and resolved(project, ticket, ticket.round_id)
+        if ticket.type == "reproduction" and _measures(project, ticket) == node.setup
     )
+
+
+def _measures(project: Project, ticket: Ticket) -> Setup | None:
+    """Return what a reproduction measures again, as far as it is settled."""
+    node = project.nodes.get(ticket.node_id or ticket.reproduces)
+    return node.setup if node else None
+
+
+def _goes_on(project: Project, ticket: Ticket) -> bool:
+    """Return whether what a ticket is to measure may still be measured."""
+    if ticket.status == "MATERIALIZED":
+        return project.nodes[ticket.node_id].status != "FROZEN"
+    return ticket.status not in {"COMPLETED", "CANCELLED"}
 
 
 def _waiting(project: Project, caller: str) -> set[tuple[str, str]]:

@@ -31,6 +31,7 @@ from falsify.workbench.events import (
     VerdictName,
 )
 from falsify.workbench.project import Project, Ticket
+from falsify.workbench.tickets import READING, waits_for
 from falsify.workbench.verdicts import missing_evidence
 from projections.beliefs import BELIEF_EVENTS
 from projections.project_state import budget_row
@@ -110,7 +111,8 @@ def claim_ticket(given: ClaimTicket) -> Work:
         arguments=arguments_of(given),
         decide=decide,
         result=lambda after, _: {"ticket": _told(ticket_row(after.project, ticket_id))},
-        suggest=lambda after, _: _materialize_it(after.project, after.project.tickets[ticket_id]),
+        suggest=lambda after, _: _go_on(after.project, after.project.tickets[ticket_id]),
+        warn=lambda after, _: _is_reading(after.project.tickets[ticket_id]),
         reason=reason,
     )
 
@@ -137,9 +139,7 @@ def _claim_one(after: Sight, events: Sequence[Event]) -> tuple[NextAction, ...]:
     eligible = next((ticket for ticket in created if ticket.status == "ELIGIBLE"), None)
     if eligible is not None:
         return (suggestions.claim(after.project, eligible),)
-    return (
-        suggestions.read(after.project, "falsify.ticket.list", "see whether they can be claimed", sort="created_at"),
-    )
+    return (suggestions.read(after.project, "falsify.ticket.list", "see what each waits for", sort="created_at"),)
 
 
 def _waiting_tickets(after: Sight, events: Sequence[Event]) -> tuple[str, ...]:
@@ -152,17 +152,31 @@ def _waiting_tickets(after: Sight, events: Sequence[Event]) -> tuple[str, ...]:
         for ticket_id in created
         if (earlier := first[project.tickets[ticket_id].hypothesis_id]) != ticket_id
     ]
-    waiting = [ticket_id for ticket_id in created if project.tickets[ticket_id].status == "QUEUED"]
-    if waiting:
-        by_itself = project.mode != "MANUAL" and project.tickets[waiting[0]].source == "agent"
-        until = "the node that it is to branch from is frozen" if by_itself else "a person makes it eligible"
-        told.append(f"not to be claimed yet: {', '.join(waiting)}; each waits until {until}")
+    queued = [ticket for ticket_id in created if (ticket := project.tickets[ticket_id]).status == "QUEUED"]
+    told += [f"{ticket.id} cannot be claimed yet: it waits until {waits_for(project, ticket)}" for ticket in queued]
     return tuple(told)
 
 
-def _materialize_it(project: Project, ticket: Ticket) -> tuple[NextAction, ...]:
+def _is_reading(ticket: Ticket) -> tuple[str, ...]:
+    """Return what becomes of a claimed ticket that is no experiment."""
+    if ticket.type not in READING:
+        return ()
+    return (
+        (
+            f"{ticket.id} asks for {ticket.type}, so that it becomes no node, and no tool ends it: record what you "
+            f"find with falsify.belief.record; a person completes it with `falsify ticket complete {ticket.id}`, or "
+            f"gives it back with `falsify ticket release {ticket.id}`"
+        ),
+    )
+
+
+def _go_on(project: Project, ticket: Ticket) -> tuple[NextAction, ...]:
+    """Return what whoever claimed a ticket does next."""
     if ticket.type == "reproduction":
         return (suggestions.materialize(project, ticket),)
+    if ticket.type in READING:
+        why = f"see what is believed, then do what {ticket.id} asks for and record it with falsify.belief.record"
+        return (suggestions.read(project, "falsify.belief.graph", why),)
     why = f"see which config keys may be changed, then materialize {ticket.id} with a config_mutation"
     sections = ["contract", "baseline", "incumbent"]
     return (suggestions.read(project, "falsify.project.get_state", why, include=sections),)
@@ -200,7 +214,7 @@ def materialize_experiment(given: MaterializeExperiment) -> Work:
         decide=decide,
         result=_created_node,
         suggest=_run_it,
-        warn=_doubtful_parent,
+        warn=_doubts,
         reason=summary,
     )
 
@@ -212,14 +226,24 @@ def _created_node(after: Sight, events: Sequence[Event]) -> dict[str, Any]:
 
 
 def _run_it(after: Sight, events: Sequence[Event]) -> tuple[NextAction, ...]:
-    return (suggestions.start(after.project, after.project.nodes[_the(events, NodeCreated).node_id]),)
+    return (suggestions.measure(after.project, after.project.nodes[_the(events, NodeCreated).node_id]),)
 
 
-def _doubtful_parent(after: Sight, events: Sequence[Event]) -> tuple[str, ...]:
-    created = _the(events, NodeCreated)
-    if created.parent_id not in after.unsound or created.reproduces:
-        return ()
-    return (f"{created.node_id} branches from {created.parent_id}, and what that measured is refuted",)
+def _doubts(after: Sight, events: Sequence[Event]) -> tuple[str, ...]:
+    """Return what whoever made the node may not have meant."""
+    created, project = _the(events, NodeCreated), after.project
+    told = []
+    if created.parent_id in after.unsound and not created.reproduces:
+        told.append(f"{created.node_id} branches from {created.parent_id}, and what that measured is refuted")
+    wanted = project.nodes.get(project.tickets[created.ticket_id].reproduces)
+    if wanted and wanted.setup != project.nodes[created.node_id].setup:
+        told.append(
+            f"{created.node_id} measures {created.reproduces} again, and {created.ticket_id} is about {wanted.id}: "
+            "it will say nothing of the hypothesis"
+        )
+    if not runs.admits_run(project):
+        told.append(f"{created.node_id} cannot run: {runs.exhausted(project)}")
+    return tuple(told)
 
 
 # --- runs -----------------------------------------------------------------------------------------------------
@@ -356,7 +380,7 @@ def _follow_up(after: Sight, events: Sequence[Event]) -> tuple[NextAction, ...]:
         return (suggestions.reproduce(project, node),)
     if committed.action == "REQUEST_MORE_EVIDENCE":
         return (suggestions.evidence(project, node),)
-    listed = suggestions.read(project, "falsify.ticket.list", "choose what to work on next")
+    listed = suggestions.read(project, "falsify.ticket.list", "see which tickets there are")
     return suggestions.next_steps(after, after.unsound, best(project, 1)) or (listed,)
 
 

@@ -48,17 +48,19 @@ class _Look:
 
 
 def get_state(workbench: Workbench, given: GetState, caller: str, fence: Fence) -> Envelope:
-    """Answer where the project stands, what became of the caller's requests, and what is wrong with the incumbent."""
+    """Answer where the project stands, what the caller asked for and holds, and what is wrong with the incumbent."""
     sight = workbench.sight(caller)
     project, unsound = sight.project, sight.unsound
     look = _Look(workbench, sight, fence, queue.best(project, TOP))
     requests = project_state.request_rows(project, caller, unsound, sight.state)
+    held = project_state.held_rows(project, caller)
     told = {
         "project_id": project.id,
         "objective": fence.inline(project.objective, limit=2000),
         "mode": project.mode,
         "parent_project_id": project.parent or None,
         "approvals": {**requests, "yours": [plain(fence, row, "note", "effects") for row in requests["yours"]]},
+        "tickets": {**held, "yours": [plain(fence, row, "title") for row in held["yours"]]},
     }
     wanted = sent(given.include, tuple(_SECTIONS))
     return answer(
@@ -188,7 +190,7 @@ def list_tickets(workbench: Workbench, given: ListTickets, caller: str, fence: F
 def _ticket(fence: Fence, row: dict[str, Any]) -> dict[str, Any]:
     origin = f"ticket {row['id']} by {row['author']}"
     quoted = {name: fence.wrap(row[name], origin=origin) for name in ("hypothesis", "instruction")}
-    return plain(fence, {**row, **quoted}, "title", "claim_reason", "required_evidence")
+    return plain(fence, {**row, **quoted}, "title", "claim_reason", "note", "required_evidence")
 
 
 # --- the graph ------------------------------------------------------------------------------------------------
@@ -262,11 +264,15 @@ def _node(sight: Sight, given: GetGraph, fence: Fence, spelled: Callable[[str], 
 
 
 def compare_node(workbench: Workbench, given: CompareNode, caller: str, fence: Fence) -> Envelope:
-    """Answer how a node compares with another, and which decision the numbers call for."""
+    """Answer how a node compares with another, and which decision the numbers call for.
+
+    Unless another is named, that other is the one that a decision about the node is held against.
+    """
     sight = workbench.sight(caller)
     project, unsound = sight.project, sight.unsound
     node = node_of(project, given.node_id)
-    other = opponent(project, node, against=sent(given.against, None), against_node_id=sent(given.against_node_id, ""))
+    against, named = sent(given.against, None), sent(given.against_node_id, "")
+    other = opponent(project, node, against=against, against_node_id=named, unsound=unsound)
     comparison = held_against(project, node, other, metric=sent(given.metric, ""))
     row = comparison_row(project, sight.graph, comparison, evidence_gaps=sent(given.include_evidence_gaps, True))
     row["differing_keys"] = {
@@ -279,8 +285,8 @@ def compare_node(workbench: Workbench, given: CompareNode, caller: str, fence: F
         if each is not None and each.id in unsound
     ]
     decision = suggestions.decide(project, node, unsound)
-    reference = reference_of(project, node, unsound=unsound) if decision else other
-    if decision and (reference.id if reference else "") != (other.id if other else ""):
-        named = f"against {reference.id}" if reference else "against nothing"
-        warnings.append(f"a decision about {node.id} is held {named}, and so is the one that is suggested")
+    reference = reference_of(project, node, unsound=unsound)
+    if node.status == "FROZEN" and reference is not other:
+        so = ", and so is the one that is suggested" if decision else ""
+        warnings.append(f"a decision about {node.id} is held against {reference.id if reference else 'nothing'}{so}")
     return answer(sight, row, fence, warnings=tuple(warnings), next_actions=(decision,) if decision is not None else ())
