@@ -18,6 +18,7 @@ from projections.soundness import incumbent_losses, standing
 from projections.workbench import WORKBENCH_EVENTS
 from surfaces.envelope import Envelope
 from surfaces.tools import suggestions
+from surfaces.tools.calling import made_harmless
 from surfaces.tools.cursor import Cursor, seal
 from surfaces.tools.fence import Fence
 from surfaces.tools.reading import answer, left_off, plain, sent, setting
@@ -73,7 +74,8 @@ def get_state(workbench: Workbench, given: GetState, caller: str, fence: Fence) 
 
 
 def _contract(look: _Look) -> object:
-    return project_state.contract_row(look.project)
+    # Its text and its choices are a person's words, who may have had them from anybody.
+    return made_harmless(project_state.contract_row(look.project))
 
 
 def _baseline(look: _Look) -> object:
@@ -82,7 +84,7 @@ def _baseline(look: _Look) -> object:
 
 def _incumbent(look: _Look) -> object:
     row = _stands(look.fence, project_state.incumbent_row(look.project, look.sight.graph))
-    return row and {**row, "losses": [plain(look.fence, loss, "because") for loss in row["losses"]]}
+    return row and {**row, "losses": [plain(look.fence, loss, "id", "by", "because") for loss in row["losses"]]}
 
 
 def _stands(fence: Fence, row: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -139,7 +141,7 @@ def _undermined(sight: Sight, fence: Fence) -> tuple[str, ...]:
     if state == "alive":
         return ()
     lost = incumbent_losses(sight.project, sight.graph)
-    told = "; ".join(f"{loss.name} is {loss.state}: {fence.inline(loss.because)}" for loss in lost)
+    told = "; ".join(f"{fence.inline(loss.name)} is {loss.state}: {fence.inline(loss.because)}" for loss in lost)
     what = "contested" if state == "contested" else "refuted"
     return (
         (
