@@ -23,10 +23,12 @@ from falsify.belief.events import (
     EvidenceSuperseded,
     EvidenceWeighed,
     HandleGiven,
+    HypothesisProposed,
     HypothesisSuperseded,
     NodeContested,
     NodeForgotten,
     Premise,
+    QuestionAsked,
     SourceRecorded,
     VerdictGiven,
     VerdictWithheld,
@@ -40,6 +42,20 @@ from projections.projection import Projection
 BELIEF_EVENTS: frozenset[type] = frozenset(get_args(BeliefEvent))
 PREMISES: frozenset[type] = frozenset(get_args(Premise))
 CONSEQUENCES: frozenset[type] = frozenset(get_args(Consequence))
+
+
+def born(event: Event) -> NodeId:
+    """Return the node that an event brings into being, "" for none."""
+    match event:
+        case QuestionAsked():
+            return event.question_id
+        case HypothesisProposed():
+            return event.hypothesis_id
+        case EvidenceRecorded():
+            return event.evidence_id
+        case ConclusionDrawn():
+            return event.conclusion_id
+    return ""
 
 
 def fallen(event: Event) -> NodeId:

@@ -14,14 +14,14 @@ from falsify.events import Event, Recorded
 from falsify.workbench import approvals
 from falsify.workbench.events import ApprovalRequested
 from falsify.workbench.project import Approval
-from projections.beliefs import CONSEQUENCES
+from projections.beliefs import CONSEQUENCES, born
 from projections.chronicle import sentence
 from projections.workbench import WORKBENCH_EVENTS, approval_row
 from surfaces.answers import answer
 from surfaces.brain import STREAM, Brain
 from surfaces.brain_proposals import Proposed, proposed
 from surfaces.text import CHANGES
-from surfaces.workbench import Sight, Workbench, WorkOf, effects, falls, nothing
+from surfaces.workbench import Sight, Workbench, WorkOf, effects, fallen_too, nothing
 from surfaces.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -89,6 +89,8 @@ def find(workspace: Workspace, name: str) -> Item:
         raise NotFoundError(
             f"there is no approval {shown}", hint="see `falsify approvals list --all`", reason="no_approval"
         )
+    if len(fitting) > 1:  # what was answered is named in full
+        fitting = [item for item in fitting if item.pending] or fitting
     if len(fitting) > 1:
         listed = ", ".join(item.id for item in fitting)
         raise InvalidInputError(f"{name!r} stands for {len(fitting)} requests", hint=f"write more of the id: {listed}")
@@ -184,9 +186,7 @@ def _foreseen(request: Request, sight: Sight, work_of: WorkOf) -> tuple[list[str
         events = work.decide(sight)
     except FalsifyError as error:
         return [], [error.message]
-    if more := approvals.grown(approval, falls(events)):
-        return [*effects(work, sight.after(events), events)], more
-    return [*effects(work, sight.after(events), events)], []
+    return [*effects(work, sight.after(events), events)], fallen_too(approval, sight, events)
 
 
 def _done(request: Request, done: list[Recorded], sight: Sight, work_of: WorkOf) -> list[str]:
@@ -212,9 +212,14 @@ def _history(request: Request) -> tuple[list[Recorded], list[Recorded]]:
 
 
 def _sentences(records: Iterable[Recorded], sight: Sight) -> Iterator[dict[str, Any]]:
-    """Yield the records that change research, or the truth-state of a belief, as a person reads them."""
-    for recorded in records:
-        for told in _told(recorded.event, sight):
+    """Yield the records that change research, or what is believed, as a person reads them.
+
+    Of what research itself brings into being among the beliefs, its own records tell.
+    """
+    listed = list(records)
+    research = {each.command for each in listed if type(each.event) in WORKBENCH_EVENTS}
+    for recorded in listed:
+        for told in _told(recorded.event, sight, births=recorded.command not in research):
             yield {
                 "revision": recorded.revision,
                 "recorded_at": written(recorded.recorded_at),
@@ -223,9 +228,11 @@ def _sentences(records: Iterable[Recorded], sight: Sight) -> Iterator[dict[str, 
             }
 
 
-def _told(event: Event, sight: Sight) -> Iterator[str]:
+def _told(event: Event, sight: Sight, *, births: bool) -> Iterator[str]:
     if type(event) in WORKBENCH_EVENTS:
         yield sentence(event, sight.project)
+    if births and (node := born(event)):
+        yield f"{sight.graph.nodes[node].handle or node} is recorded"
     if type(event) in CONSEQUENCES:
         changed = answer("", sight.graph, [cast("BeliefEvent", event)], "", revision=0, epoch=0)["changes"]
         for change in changed:

@@ -381,6 +381,13 @@ def falls(events: Sequence[Event]) -> tuple[NodeId, ...]:
     return tuple(sorted({fallen(event) for event in events} - {""}))
 
 
+def fallen_too(approval: Approval, sight: Sight, events: Sequence[Event]) -> list[str]:
+    """Return what would fall now and would not have when it was asked for, a sentence each."""
+    nodes = sight.graph.nodes
+    more = [node for node in falls(events) if node not in approval.request.falls]
+    return [f"{(nodes[node].handle if node in nodes else '') or node} would fall too" for node in more]
+
+
 def effects(work: Work, after: Sight, events: Sequence[Event]) -> tuple[str, ...]:
     """Return what a command does, a sentence each."""
     told = [sentence(event, after.project) for event in events if type(event) in WORKBENCH_EVENTS]
@@ -395,8 +402,8 @@ def state_tool(project: Project) -> str:
 def _same(approval: Approval, asked: ApprovalRequested) -> bool:
     """Return whether the caller waits for this very thing already, and it can still be carried out."""
     known = approval.request
-    told = (known.digest, known.asked_by, known.facts)
-    return approval.status == "pending" and told == (asked.digest, asked.asked_by, asked.facts)
+    told = (known.digest, known.asked_by, known.facts, known.falls)
+    return approval.status == "pending" and told == (asked.digest, asked.asked_by, asked.facts, asked.falls)
 
 
 def _still(work: Work, approval: Approval, sight: Sight) -> list[Event]:
@@ -408,7 +415,7 @@ def _still(work: Work, approval: Approval, sight: Sight) -> list[Event]:
     if not changed:
         try:
             events = work.decide(replace(sight, caller=approval.request.asked_by))
-            changed = approvals.grown(approval, falls(events))
+            changed = fallen_too(approval, sight, events)
         except FalsifyError as error:
             changed = [error.message]
     if changed:
@@ -429,4 +436,9 @@ def _body(work: Work, expected_revision: int | None) -> bytes:
 def _absent(project_id: str) -> NotFoundError:
     shown = project_id if project_id.isprintable() else ascii(project_id)
     shown = shown if len(shown) <= 64 else f"{shown[:64]}..."
-    return NotFoundError(f"there is no project {shown}", hint="see `falsify project list`", reason="no_project")
+    return NotFoundError(
+        f"there is no project {shown}",
+        hint="see `falsify project list`; a person begins one with `falsify project create ID --objective TEXT`, or "
+        "with `falsify --project ID question TEXT` for beliefs alone",
+        reason="no_project",
+    )

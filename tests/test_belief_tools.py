@@ -304,7 +304,7 @@ def test_what_the_judge_cannot_decide_changes_nothing_and_is_told(free):
     assert {v["relation"] for v in told["result"]["verdicts"]} == {None}
     (warning,) = told["warnings"]
     assert warning.startswith("unadjudicated: ")
-    assert f"`falsify adjudicate {free.workspace.find('F').id}`" in warning
+    assert f"`falsify --project main adjudicate {free.workspace.find('F').id}`" in warning
     assert "<<<" not in warning
 
 
@@ -475,7 +475,7 @@ def test_a_request_to_revise_is_not_carried_out_where_more_would_fall_than_was_a
     main.act(RETRACT, caller=OWNER, evidence_id="blue", reason="gone")
     detailed = detail(find(main.workspace, asked["id"]), work_of=work_of)
     (obstacle,) = detailed["obstacles"]
-    assert re.fullmatch(r"[EHC]-[0-9a-f]{16} would fall too", obstacle)
+    assert re.fullmatch(r"\w+ would fall too", obstacle)
     with pytest.raises(ConflictError, match=obstacle):
         Workbench(main.workspace, "main", beliefs=True).approve(asked["id"], caller=OWNER, work_of=work_of)
     assert main.project.approvals[asked["id"]].status == "pending"

@@ -20,15 +20,23 @@ from surfaces.tools.spoken import _TOOLS, FOR_PEOPLE, in_tools, said
         ("run it with `falsify run start N-1`", "run it with falsify.run.start of N-1"),
         (
             "a person completes it: `falsify ticket complete T-1`",
-            "a person completes it: `falsify ticket complete T-1`",
+            "a person completes it: `falsify --project lab ticket complete T-1`",
         ),
-        ("measure first: `falsify project baseline`", "measure first: `falsify project baseline`" + FOR_PEOPLE),
+        (
+            "measure first: `falsify project baseline`",
+            "measure first: `falsify --project lab project baseline`" + FOR_PEOPLE,
+        ),
         ("`falsify verify` names it", "`falsify verify` names it" + FOR_PEOPLE),
         ("see falsify.run.get", "see falsify.run.get"),
+        ("A person sees the chain with `falsify why D-1`", "A person sees the chain with `falsify why D-1`"),
+        (
+            "see `falsify run list`; a person ends it with `falsify run cancel R-1`",
+            "see falsify.graph.get; a person ends it with `falsify --project lab run cancel R-1`",
+        ),
     ],
 )
 def test_a_command_is_said_by_the_tool_that_does_the_same(text, told):
-    assert said(text) == told
+    assert said(text, "lab") == told
 
 
 def test_every_tool_that_is_said_is_one():
@@ -42,11 +50,11 @@ def test_only_what_falsify_says_itself_is_said_otherwise():
         "result": {"error": {"reason": "x", "message": words, "hint": words, "detail": words}},
     }  # fmt: skip
     read = {"ok": True, "status": "ok", "projectRevision": 3, "result": {"error": {"message": words}, "title": words}}
-    assert json.loads(in_tools(json.dumps(told).encode())) == {
+    assert json.loads(in_tools(json.dumps(told).encode(), "lab")) == {
         **told, "warnings": ["see falsify.ticket.list", {"text": words}],
         "result": {
             "error": {"reason": "x", "message": "see falsify.ticket.list", "hint": "see falsify.ticket.list",
                       "detail": words},
         },
     }  # fmt: skip
-    assert json.loads(in_tools(json.dumps(read).encode())) == read
+    assert json.loads(in_tools(json.dumps(read).encode(), "lab")) == read

@@ -109,11 +109,6 @@ def broken(
     ]
 
 
-def grown(approval: Approval, falls: tuple[str, ...]) -> list[str]:
-    """Return the beliefs that would fall now and would not have when it was asked for, a sentence each."""
-    return [f"{node} would fall too" for node in falls if node not in approval.request.falls]
-
-
 def facts(
     project: Project,
     tool: str,

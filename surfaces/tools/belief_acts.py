@@ -32,7 +32,7 @@ from falsify.belief.text import clean, moment, node_id, written
 from falsify.errors import InvalidInputError, RefusedError
 from falsify.events import Event, NodeId
 from falsify.ports import Statement
-from projections.beliefs import BELIEF_EVENTS, CONSEQUENCES
+from projections.beliefs import BELIEF_EVENTS, CONSEQUENCES, born
 from surfaces import answers
 from surfaces.envelope import NextAction
 from surfaces.text import CHANGES
@@ -130,7 +130,7 @@ def _subject(event: BeliefEvent) -> NodeId:
 
 def _recorded(after: Sight, events: Sequence[Event]) -> dict[str, Any]:
     graph, fence = after.graph, Fence()
-    new = [i for event in events if (i := _born(event))]
+    new = [i for event in events if (i := born(event))]
     asserted = [e.evidence_id for e in events if isinstance(e, EvidenceAsserted) and e.evidence_id not in new]
     return {
         "recorded": [_standing(graph, i, fence) for i in new],
@@ -139,26 +139,12 @@ def _recorded(after: Sight, events: Sequence[Event]) -> dict[str, Any]:
     }
 
 
-def _born(event: Event) -> NodeId:
-    """Return the node that the event brings into being, or ""."""
-    match event:
-        case QuestionAsked():
-            return event.question_id
-        case HypothesisProposed():
-            return event.hypothesis_id
-        case EvidenceRecorded():
-            return event.evidence_id
-        case ConclusionDrawn():
-            return event.conclusion_id
-    return ""
-
-
 def _judge_it(given: Record, after: Sight, events: Sequence[Event]) -> tuple[NextAction, ...]:
     """Return the judging of the first claim that is new, which was held against nothing; and why others are dead.
 
     Only of the first: each revision needs the revision of the project after the one before it.
     """
-    dead = [i for event in events if (i := _born(event)) and not after.graph.nodes[i].alive]
+    dead = [i for event in events if (i := born(event)) and not after.graph.nodes[i].alive]
     asked = _why_dead(after, dead)
     new = {event.handle: event for event in events if isinstance(event, EvidenceRecorded)}
     evidence: tuple[NewEvidence, ...] = sent(given.evidence, ())
@@ -399,7 +385,7 @@ def _sentence(graph: BeliefGraph, event: BeliefEvent) -> str:
         return f"{called(graph, change['id'])} is {CHANGES[change['change']]}{because}: {inline(change['text'])}"
     match event:
         case QuestionAsked() | HypothesisProposed() | EvidenceRecorded() | ConclusionDrawn():
-            node = graph.nodes[_born(event)]
+            node = graph.nodes[born(event)]
             return f"the {node.kind} {called(graph, node.id)} is recorded: {inline(node.text)}"
         case EvidenceAsserted():
             return f"{inline(event.source_id)} asserts {called(graph, event.evidence_id)}"

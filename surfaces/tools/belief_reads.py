@@ -38,6 +38,7 @@ from surfaces.tools.belief_rows import (
 from surfaces.tools.cursor import Cursor, not_given_out, seal
 from surfaces.tools.fence import Fence
 from surfaces.tools.reading import answer, left_off, plain, sent
+from surfaces.tools.spoken import said
 from surfaces.workbench import Sight, Workbench
 from surfaces.workspace import pending
 
@@ -140,7 +141,7 @@ def why(workbench: Workbench, given: Why, caller: str, fence: Fence) -> Envelope
             _entry(number, under, each, fence) | ({"left_out": left_out[number]} if number in left_out else {})
             for number, (under, each) in enumerate(entries)
         ],
-        "remedies": lines(reason.remedies[:MOST_ENTRIES], fence),
+        "remedies": lines(map(said, reason.remedies[:MOST_ENTRIES]), fence),
     }
     if left_out:
         told["cut_off"] = True

@@ -1,5 +1,6 @@
 """A tool as a row, and the one way in which a row is called: parse, call, wrap."""
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -8,7 +9,7 @@ from typing import Any, Final, Literal
 import orjson
 
 from falsify.errors import FalsifyError, InvalidInputError, NotFoundError, StaleRevisionError
-from falsify.identity import identity
+from falsify.identity import PROJECT_ID, identity
 from falsify.workbench.autonomy import GATES, Gate
 from falsify.workbench.project import Project
 from surfaces.envelope import Envelope, NextAction, refusal
@@ -117,11 +118,13 @@ def tool_of(catalogue: Mapping[str, Tool], name: str) -> Tool:
 def call(workspace: Workspace, catalogue: Mapping[str, Tool], name: str, arguments: object, *, caller: str) -> bytes:
     """Call a tool as a caller; return the envelope, which is how refusals are told too."""
     tool = None
+    project = arguments.get("project_id") if isinstance(arguments, Mapping) else None
+    named = project if isinstance(project, str) and re.fullmatch(PROJECT_ID, project) else ""
     try:
         tool = tool_of(catalogue, name)
-        return in_tools(_called(workspace, tool, arguments, caller=identity(caller)))
+        return in_tools(_called(workspace, tool, arguments, caller=identity(caller)), named)
     except FalsifyError as error:
-        return in_tools(_refused(workspace, tool, arguments, error).to_bytes())
+        return in_tools(_refused(workspace, tool, arguments, error).to_bytes(), named)
 
 
 def _called(workspace: Workspace, tool: Tool, arguments: object, *, caller: str) -> bytes:

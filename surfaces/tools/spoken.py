@@ -31,26 +31,60 @@ _TOOLS: Final[Mapping[str, str]] = {
 
 _COMMAND: Final = re.compile(r"`falsify (?:--project \S+ )?(?P<words>[a-z-]+(?: [a-z-]+)*)(?=[ `])(?P<rest>[^`]*)`")
 
+_CLAUSE: Final = re.compile(r"(?<=[;.:]) ")
+
+_OF_A_PROJECT: Final = (
+    "ticket",
+    "node",
+    "run",
+    "decision",
+    "evidence",
+    "adjudicate",
+    "project baseline",
+    "project mode",
+)
+"""The beginnings of the commands of people that have to be told of which project."""
+
 FOR_PEOPLE: Final = " (commands are for people: tell the person)"
 
 
-def in_tools(document: bytes) -> bytes:
-    """Return an envelope whose warnings, and whose error if it tells one, name tools where they named commands."""
+def in_tools(document: bytes, project: str) -> bytes:
+    """Return an envelope in which what Falsify says names tools where it named commands, or else the project.
+
+    That is its warnings, why its next actions make sense, and its error.
+    """
     if b"`falsify " not in document:
         return document
     told = orjson.loads(document)
     if "warnings" in told:
-        told["warnings"] = [said(each) if isinstance(each, str) else each for each in told["warnings"]]
+        told["warnings"] = [said(each, project) if isinstance(each, str) else each for each in told["warnings"]]
+    if "nextActions" in told:
+        told["nextActions"] = [{**each, "why": said(each["why"], project)} for each in told["nextActions"]]
     error: dict[str, Any] | None = (told.get("result") or {}).get("error") if not told["ok"] else None
     if error is not None:
-        error.update({name: said(error[name]) for name in ("message", "hint") if isinstance(error.get(name), str)})
+        error.update(
+            {name: said(error[name], project) for name in ("message", "hint") if isinstance(error.get(name), str)}
+        )
     return orjson.dumps(told)
 
 
-def said(text: str) -> str:
-    """Return a text with tools in it in place of the commands that do the same; of others it says whose they are."""
-    spoken = _COMMAND.sub(_tool, text)
-    return spoken + FOR_PEOPLE if _COMMAND.search(spoken) and "person" not in spoken else spoken
+def said(text: str, project: str = "") -> str:
+    """Return a text with tools in place of the commands that do the same; of others it says whose they are.
+
+    What a person is said to do is left a command, which names the project.
+    """
+    clauses = [each if "person" in each else _COMMAND.sub(_tool, each) for each in _CLAUSE.split(text)]
+    spoken = " ".join(clauses)
+    if not _COMMAND.search(spoken):
+        return spoken
+    named = _COMMAND.sub(lambda command: _of(project, command[0]), spoken) if project else spoken
+    return named if "person" in named else named + FOR_PEOPLE
+
+
+def _of(project: str, command: str) -> str:
+    """Return a command that says of which project it is, where it does not and has to."""
+    words = command.removeprefix("`falsify ")
+    return f"`falsify --project {project} {words}" if words.startswith(_OF_A_PROJECT) else command
 
 
 def _tool(command: re.Match[str]) -> str:
