@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 
@@ -233,7 +234,10 @@ class Settings(BaseModel):
     ] = 1_000
     approval_url: Annotated[
         str,
-        Field(description="where people answer requests, with `{id}` in it; a client that can is asked to open it"),
+        Field(
+            description="where people answer requests: an http or https URL with `{id}` behind its host; a client that "
+            "can is asked to open it"
+        ),
     ] = ""
     log: Annotated[str, Field(description="where the log is kept: a path below the workspace")] = ".falsify/log.sqlite"
     executor: Annotated[
@@ -244,6 +248,12 @@ class Settings(BaseModel):
     @classmethod
     def _listed(cls, value: Any) -> Any:
         return [word.strip() for word in value.split(",")] if isinstance(value, str) else value
+
+    @field_validator("approval_url")
+    @classmethod
+    def _openable(cls, url: str) -> str:
+        with _explained():
+            return approval_page(url)
 
     @property
     def arity(self) -> Arity:
@@ -263,6 +273,28 @@ class Settings(BaseModel):
         if len(set(members)) < len(members):
             raise ValueError("a judge cannot agree with itself: name each member once")
         return members
+
+
+def approval_page(url: str) -> str:
+    """Return the URL under which people answer requests, "" for none. Raises InvalidInputError for what is neither.
+
+    Clients open it for whoever sits before them: it is the web's alone, and what is seen of it is all of it.
+    """
+    if not url:
+        return url
+    try:
+        parts = urlsplit(url.replace("{id}", "A-1"))
+        web = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:  # such as half an address in brackets, or a port that is no number
+        web = False
+    shown = url.isprintable() and not any(each.isspace() for each in url)
+    behind_host = "{id}" in url.partition("://")[2].partition("/")[2]
+    if not (web and shown and behind_host):
+        raise InvalidInputError(
+            f"{ascii(url)[:200]} is no page for a request",
+            hint="write a URL of http or https with {id} in its path, and no blanks: https://HOST/approvals/{id}",
+        )
+    return url
 
 
 def load(root: Path, environ: Mapping[str, str] = os.environ) -> Settings:

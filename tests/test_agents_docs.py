@@ -6,6 +6,8 @@ import shlex
 from pathlib import Path
 
 import cli
+from surfaces.mcp import connections, sessions
+from surfaces.mcp.connections import Stage
 from surfaces.mcp.prompts import PROMPTS
 from surfaces.mcp.resources import PROJECTS, RESOURCES, SCHEME
 from surfaces.mcp.rows import rows
@@ -39,6 +41,17 @@ def test_the_number_of_tools_is_right():
     assert len(rows()) == 12 + 22 + 7
     assert f"{len(rows())} tools" in README
     assert [words for words in ("twelve", "22 of the", "seven about") if words not in PAGE] == []
+
+
+def test_the_limits_on_the_page_are_those_that_hold():
+    told = [int(each) for each in re.findall(r"\b\d+\b", PAGE.split("## Security\n")[1]) if each not in {"2026", "429"}]
+    assert told == [
+        connections.MOST, connections.PATIENCE[Stage.FIRST_HEAD], connections.PATIENCE[Stage.BODY], sessions.OF_TOKEN,
+        sessions.AT_ONCE, sessions.LOOK,
+    ]  # fmt: skip
+    assert {
+        Stage.FIRST_HEAD: told[1], Stage.NEXT_HEAD: told[1], Stage.BODY: told[2], Stage.TAKEN: told[2],
+    } == connections.PATIENCE  # fmt: skip
 
 
 def test_an_agent_is_given_sight_of_the_brain_from_nothing_as_the_page_says(tmp_path, monkeypatch, capfd):

@@ -605,8 +605,8 @@ GOOD = project_raw(b'"none"').replace(b'"raw"', b'"good"')
 class Wire:
     """A server process, and what goes over its standard input and output."""
 
-    def __init__(self, root: Path) -> None:
-        command = [sys.executable, "-m", "cli", "-w", str(root), "mcp", "--as", "agent:scribe", "--no-worker"]
+    def __init__(self, root: Path, *words: str) -> None:
+        command = [sys.executable, "-m", "cli", "-w", str(root), "mcp", "--as", "agent:scribe", "--no-worker", *words]
         self.errors = (root / "stderr").open("wb")
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, bufsize=0
@@ -618,10 +618,10 @@ class Wire:
         while sent:  # without a buffer, a write may take less than it is given
             sent = sent[self.process.stdin.write(sent) or 0 :]
 
-    def until(self, name: object) -> list[dict[str, Any]]:
-        """Return the frames that come, up to the one with an id, which is the last of them."""
+    def until(self, name: object, *, key: str = "id") -> list[dict[str, Any]]:
+        """Return the frames that come, up to the one with an id, or another key, which is the last of them."""
         told: list[dict[str, Any]] = []
-        while not told or told[-1].get("id") != name:
+        while not told or told[-1].get(key, self) != name:
             line, newline, self._rest = self._rest.partition(b"\n")
             if newline:
                 told.append(json.loads(line))
@@ -688,6 +688,9 @@ UNREADABLE = {
     b"[]": (None, -32600), b"null": (None, -32600), b"{}": (None, -32600), frame(17): ("raw", -32600),
     frame("ping", id=7, jsonrpc="1.0"): (7, -32600), frame("ping", params=[]): ("raw", -32600),
     frame("ping", id=True, params=[]): (None, -32600), frame("notifications/x", id=None, params=7): (None, -32600),
+    frame("ping", id=1.5): (None, -32600), frame("ping", id=2.0): (None, -32600), frame("ping", id={}): (None, -32600),
+    frame("ping", id=[1]): (None, -32600), frame("ping", id=False): (None, -32600),
+    frame("ping", id=None): (None, -32600), b'{"jsonrpc":"2.0","method":"ping","id"\t:\t-1e3}': (None, -32600),
 }  # fmt: skip
 """What is no message, and the id and the code of the error that answers it."""
 
@@ -705,8 +708,11 @@ def test_a_line_that_is_no_message_is_answered_with_an_error_for_whoever_waits_f
 @pytest.mark.skipif(sys.platform == "win32", reason="select waits for pipes on POSIX only")
 @pytest.mark.parametrize(
     "sent",
-    [b"", b"  ", b'{"jsonrpc":"2.0","id":null,"error":7}', b'{"jsonrpc":"2.0","id":[],"result":{}}', b'{"error":{}}'],
-)
+    [
+        b"", b"  ", b'{"jsonrpc":"2.0","id":null,"error":7}', b'{"jsonrpc":"2.0","id":[],"result":{}}', b'{"error":{}}',
+        b'{"jsonrpc":"2.0","id":9,"result":[]}', frame("notifications/initialized", id=None),
+    ],
+)  # fmt: skip
 def test_an_empty_line_and_an_answer_that_is_none_are_not_answered(wire, sent):
     wire.send(sent + b"\n" + GOOD + b"\n")
     assert [each["id"] for each in wire.until("good")] == ["good"]

@@ -18,7 +18,6 @@ from types import SimpleNamespace
 import httpx2
 import mcp_types as types
 import pytest
-import uvicorn
 from click.testing import CliRunner
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
@@ -26,11 +25,12 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from cli import cli
+from falsify.errors import UnavailableError
 from surfaces.belief_file import Document
 from surfaces.brain import Brain
 from surfaces.mcp import elicitation
 from surfaces.mcp.desk import MOST_WAITING, Desk
-from surfaces.mcp.http import Address, allowed, by_token, http_app, listen
+from surfaces.mcp.http import Address, HttpServer, allowed, by_token, http_app, listen
 from surfaces.mcp.identity import Caller
 from surfaces.mcp.prompts import PROMPTS
 from surfaces.mcp.rows import NOTICE, rows
@@ -148,6 +148,19 @@ def test_with_underscores_falsify_names_no_tool_that_is_not_listed(world, mode):
     assert steps
     assert [text for text in said if re.search(r"\bfalsify\.\w+\.\w+", text)] == []
     assert "falsify_ticket_list" in said[-1]
+
+
+def test_with_underscores_resources_say_the_listed_names_too(world):
+    async def work(client):
+        told = [
+            (await client.read_resource(f"falsify://{each}")).contents[0].text for each in ("project/p1", "projects")
+        ]
+        return [step["tool"] for step in json.loads(told[0])["nextActions"]]
+
+    world.ticket()
+    steps = served(world.workspace, work, tool_names="underscore")
+    assert steps
+    assert [step for step in steps if "." in step] == []
 
 
 def test_with_underscores_what_others_wrote_is_as_they_wrote_it(world):
@@ -324,14 +337,40 @@ def test_work_that_is_called_off_before_its_turn_is_never_begun(world):
     assert done == ["the next"]
 
 
-def test_whoever_brings_too_much_at_once_is_told_to_wait(world):
-    async def work(client):
-        calls = [client.call_tool("falsify.run.get", {"project_id": "p1", "run_id": "R-9"}) for _ in range(200)]
-        return [each.structured_content["result"]["error"]["reason"] for each in await asyncio.gather(*calls)]
+def test_whoever_brings_too_much_at_once_is_told_to_wait_and_nobody_else_is(world):
+    gone_on = threading.Event()
 
-    told = served(world.workspace, work)
-    assert {*told} == {"busy", "no_run"}
-    assert told.count("no_run") >= MOST_WAITING
+    async def work():
+        with Desk(world.workspace) as desk:
+            begun = asyncio.create_task(desk.run(lambda _served: gone_on.wait(60), caller="alice"))
+            await asyncio.sleep(0.01)
+            waiting = [
+                asyncio.create_task(desk.run(lambda _served: None, caller="alice")) for _ in range(MOST_WAITING + 1)
+            ]
+            other = asyncio.create_task(desk.run(lambda _served: "bob's", caller="bob"))
+            await asyncio.sleep(0.01)
+            gone_on.set()
+            await begun
+            return await asyncio.gather(*waiting, other, return_exceptions=True)
+
+    *served_, refused, other = run(work())
+    assert (served_, other) == ([None] * MOST_WAITING, "bob's")
+    assert (type(refused), refused.reason) == (UnavailableError, "busy")
+
+
+def test_a_call_that_may_not_even_wait_is_answered_as_a_refusal(world):
+    def full(_served, _caller, _arguments):
+        sleep(0.02)
+        return ROWS[STATE].answer(_served, _caller, {"project_id": "p1"})
+
+    async def work(client):
+        calls = [client.call_tool(STATE, {"project_id": "p1"}) for _ in range(3 * MOST_WAITING)]
+        told = [each.structured_content for each in await asyncio.gather(*calls)]
+        return [each["result"]["error"] for each in told if not each["ok"]], [each["status"] for each in told]
+
+    slow = {STATE: replace(ROWS[STATE], answer=full, quick=False)}
+    errors, statuses = served(world.workspace, work, tools=slow)
+    assert ({each["reason"] for each in errors}, {*statuses}) == ({"busy"}, {"ok", "error"})
 
 
 def test_a_project_that_another_was_begun_from_is_not_named_to_whom_it_is_kept_from(world):
@@ -675,9 +714,19 @@ def test_beliefs_are_completed_by_their_short_names_those_that_begin_so_first(tm
         )
         world = SimpleNamespace(workspace=workspace)
         obituary, given = "falsify://obituary/{project}/{node}", {"project": "p1"}
-        [some, every] = completed(world, [(obituary, "node", "E11", given), (obituary, "node", "", given)])
-    assert some.values == ["e11", *(f"e11{n}" for n in range(10))]
-    assert (len(every.values), every.total, every.has_more) == (100, 121, True)
+        question = workspace.of("p1").question().id
+        typed = [
+            (obituary, "node", "E11", given),
+            (obituary, "node", "", given),
+            (obituary, "node", question[:8], given),
+        ]
+        some, every, one = completed(world, [*typed])
+        [sources] = completed(world, [("revise-belief", "source", "no", {"project_id": "p1"})])
+    assert some.values[:11] == ["e11", *(f"e11{n}" for n in range(10))]
+    assert all("e11" in name for name in some.values)
+    assert {name[:1] for name in every.values} == {"e"}
+    assert (len(every.values), every.total, every.has_more) == (100, 241, True)
+    assert (one.values, sources.values) == ([question], ["notes"])
 
 
 def test_pages_are_completed_as_far_as_they_may_be_seen(tmp_path):
@@ -783,6 +832,25 @@ def test_a_client_that_says_nothing_of_the_page_keeps_a_call_waiting_for_so_long
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_nobody_is_brought_to_a_request_that_was_answered_meanwhile(world, mode):
+    arguments, opened = world.body(node_id=world.node(), reason="Go."), []
+
+    async def answer(_context, params):
+        opened.append(params.url)
+        return types.ElicitResult(action="accept")
+
+    async def work(client):
+        first = (await client.call_tool("falsify.run.start", arguments)).structured_content
+        again = (await client.call_tool("falsify.run.start", arguments)).structured_content
+        world.approve(first["approval"]["id"])
+        return first, again, (await client.call_tool("falsify.run.start", arguments)).structured_content
+
+    first, *others = served(world.workspace, work, mode=mode, approval_url=URL, client={"elicitation_callback": answer})
+    assert (first["status"], others) == ("approval_required", [first, first])
+    assert len(opened) == 2
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_a_client_that_opens_nothing_is_answered_at_once(world, mode):
     node = world.node()
 
@@ -800,8 +868,7 @@ def at_http(workspace, *, tokens, identify=by_token, options=Options()):  # noqa
     """Serve the workspace over HTTP in a thread, and yield its URL."""
     address = Address.parse("127.0.0.1:0")
     with Desk(workspace) as desk, listen(address) as listening:
-        app = http_app(make_server(desk, identify, options), tokens=tokens, security=allowed(address, ()))
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1))
+        server = HttpServer(http_app(make_server(desk, identify, options), tokens=tokens, names=allowed(address, ())))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:

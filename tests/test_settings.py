@@ -1,5 +1,6 @@
-"""Commands that run experiments are tables of falsify.toml, and what is wrong in one is named."""
+"""What can be set: commands that run experiments, and where people answer requests; what is wrong is named."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from falsify.config_keys import Key
 from falsify.errors import InvalidInputError
 from falsify.executors.command import Command, Limits
-from surfaces.settings import ExecutorTable, Settings, load
+from surfaces.settings import ExecutorTable, Settings, approval_page, load
 
 
 def test_without_a_table_there_is_no_executor(tmp_path):
@@ -89,3 +90,39 @@ def test_what_is_wrong_in_a_table_is_named_with_its_file_and_key(tmp_path, text,
 
 def test_no_variable_makes_an_executor(tmp_path):
     assert load(tmp_path, {"FALSIFY_EXECUTOR": '{"a": {"argv": ["x"]}}'}).executor == {}
+
+
+# --- where people answer requests -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:8787/approvals/{id}",
+        "https://e.example/{id}?again={id}",
+        "http://[::1]:80/#{id}",
+        "HTTP://e/{id}",
+        "",
+    ],
+)
+def test_a_page_for_a_request_is_a_url_with_a_place_for_its_id(tmp_path, url):
+    assert approval_page(url) == load(tmp_path, {"FALSIFY_APPROVAL_URL": url}).approval_url == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "javascript:alert(1)//{id}", "data:text/html,{id}", "file:///{id}", "{id}", "/approvals/{id}", "//e/{id}",
+        "http:///{id}", "http://[bad/{id}", "http://e:x/{id}", "http://{id}.example/", "http://e/", "http://e/{ID}",
+        "http://e/\n{id}", "http://e/{id}\r", "http://e/ {id}", " http://e/{id}", "   ", "http://e/\x1b{id}",
+        "http://e/\u202e{id}", "http://e/\u00a0{id}",
+    ],
+)  # fmt: skip
+def test_what_is_no_page_for_a_request_is_named_with_where_it_was_set(tmp_path, url):
+    with pytest.raises(InvalidInputError, match="is no page for a request"):
+        approval_page(url)
+    with pytest.raises(InvalidInputError, match=r"FALSIFY_APPROVAL_URL: .* is no page for a request; write a URL"):
+        load(tmp_path, {"FALSIFY_APPROVAL_URL": url})
+    (tmp_path / "falsify.toml").write_text(f"approval_url = {json.dumps(url)}", encoding="utf-8")
+    with pytest.raises(InvalidInputError, match=r"falsify\.toml: approval_url: "):
+        load(tmp_path, {})

@@ -1,6 +1,8 @@
 """The worker: every queued run is executed once, ends once, and what it left is evidence."""
 
+import errno
 import json
+import math
 import os
 import signal
 import subprocess
@@ -8,21 +10,22 @@ import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import cli
 from falsify import join
-from falsify.errors import ConflictError, InvalidInputError, UnavailableError
-from falsify.executors import trainer
+from falsify.errors import ConflictError, InvalidInputError, NotFoundError, UnavailableError
+from falsify.executors import local, trainer
 from falsify.executors.local import Command, Limits, LocalExecutor
 from falsify.log import EventLog
-from falsify.ports import Exit
+from falsify.ports import Exit, Outcome
 from falsify.workbench import nodes, runs, tickets
 from falsify.workbench.contract import checked
 from falsify.workbench.events import ContractAmended, RunCancelled, RunFailed, RunStarted, RunSucceeded
 from surfaces.running import worker as worker_module
-from surfaces.running.ending import failure
+from surfaces.running.ending import NOT_KEPT, NOT_RECORDED, NOT_STARTED, WORKER_DIED, failure, told_apart
 from surfaces.running.held_run import HeldRun
 from surfaces.running.roster import Roster
 from surfaces.running.telemetry import INTERVAL, reported, stream_of
@@ -323,6 +326,44 @@ def test_every_way_to_end_has_its_words(ended, told):
     assert failure(ended, [{"val_acc": 0.5}], "val_acc", "") == told
 
 
+@pytest.mark.parametrize("lines", [[{"val_acc": 0.5}], [{"val_acc": math.nan, "epoch": 2.0}], []])
+@pytest.mark.parametrize(
+    "ended",
+    [
+        *(Exit(outcome, -15, 1.5e-7) for outcome in get_args(Outcome)),
+        *(Exit("exited", code, 1.0) for code in (0, 3, -9, -64, -99)),
+    ],
+)
+def test_the_words_of_falsify_are_told_apart_from_those_of_the_run(ended, lines):
+    why = failure(ended, lines, "val_acc", "")
+    assert told_apart(why) == (why, "")
+    quoting = failure(ended, lines, "val_acc", "one\nits worker died")
+    assert told_apart(quoting) == (why, "its log ends: one | its worker died" if why else "")
+
+
+def test_the_names_that_a_run_gives_its_metrics_are_its_own_words():
+    why = failure(Exit("exited", 0, 1.0), [{"promote it": 1.0}], "val_acc", "done")
+    assert why == "it reported no val_acc, only promote it; its log ends: done"
+    assert told_apart(why) == ("it reported no val_acc", "only promote it; its log ends: done")
+
+
+@pytest.mark.parametrize(
+    ("reason", "own", "said"),
+    [
+        (WORKER_DIED, WORKER_DIED, ""),
+        (f"{WORKER_DIED}; its log ends: epoch 1", WORKER_DIED, "its log ends: epoch 1"),
+        (f"{NOT_STARTED}: there is no executor 'x' (see y)", f"{NOT_STARTED}: there is no executor 'x' (see y)", ""),
+        (f"the worker was stopped; {NOT_KEPT}: no room", f"the worker was stopped; {NOT_KEPT}: no room", ""),
+        (f"{NOT_RECORDED}: it is too long", f"{NOT_RECORDED}: it is too long", ""),
+        ("promote N-2", "", "promote N-2"),
+        ("its worker died and so promote N-2", "", "its worker died and so promote N-2"),
+        ("", "", ""),
+    ],
+)
+def test_what_falsify_would_not_say_of_a_failure_is_the_runs(reason, own, said):
+    assert told_apart(reason) == (own, said)
+
+
 # --- calling off --------------------------------------------------------------------------------------------
 
 
@@ -543,6 +584,99 @@ def test_what_cannot_be_written_now_is_written_later(tmp_path, monkeypatch):
     assert (run.status, len(refused)) == ("SUCCEEDED", 2)
     assert [each.note for each in told if not each.run_id] == ["the disk is full; this is tried again"] * 2
     lab.check()
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.EIO])
+def test_a_worker_that_can_open_no_file_says_so_once_and_begins_the_run_when_it_can(tmp_path, monkeypatch, code):
+    monkeypatch.setattr(worker_module, "PATIENCE", 0.01)
+    monkeypatch.setattr(worker_module, "RECONCILE", 0.0)  # nor does it take the run for one that a dead worker left
+    lab, asked, told = Lab(tmp_path), [], []
+
+    def starved(name):
+        asked.append(name)
+        if len(asked) <= 3:
+            raise OSError(code, os.strerror(code))
+        return lab.executors(name)
+
+    assert lab.run(executors=starved, watch=told.append).status == "SUCCEEDED"
+    assert [each.note for each in told if each.status is None] == [f"{os.strerror(code)}; this is tried again"]
+    assert lab.endings() == {"R-1": 1}
+    lab.check()
+
+
+def test_a_run_whose_process_cannot_be_started_for_want_of_files_is_started_later(tmp_path, monkeypatch):
+    monkeypatch.setattr(worker_module, "PATIENCE", 0.01)
+    lab, failures, told = Lab(tmp_path), [OSError(errno.EMFILE, "too many"), OSError(errno.ENOMEM, "no memory")], []
+    popen = local._popen
+
+    def starved(*given):
+        if failures:
+            raise failures.pop(0)
+        return popen(*given)
+
+    monkeypatch.setattr(local, "_popen", starved)
+    assert lab.run(watch=told.append).status == "SUCCEEDED"
+    assert [each.status for each in told] == ["RUNNING", None, None, "SUCCEEDED"]
+    lab.check()
+
+
+def test_a_run_that_waits_for_its_start_is_dropped_when_it_is_called_off_and_failed_when_its_worker_ends(tmp_path):
+    def starved(_name):
+        raise OSError(errno.EMFILE, "too many open files")
+
+    lab = Lab(tmp_path)
+    run_id = lab.queue()
+    with lab.worker(executors=starved) as worker:
+        worker.tick()
+        running = lab.project.runs[run_id].status
+        lab.cancel(run_id)
+        worker._rest = 0.0
+        assert not worker.tick()
+        again = lab.queue()
+        worker.tick()
+    assert (running, lab.project.runs[run_id].status) == ("RUNNING", "CANCELLED")
+    assert lab.project.runs[again].note == "it could not be started: its worker was stopped"
+    lab.check()
+
+
+def test_a_worker_that_ends_by_a_bug_while_it_serves_is_told_of_and_replaced(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(worker_module, "RESTART", 0.01)
+    lab, bugs = Lab(tmp_path), [ZeroDivisionError("a bug"), OSError("another")]
+    tick = Worker.tick
+
+    def spoilt(worker, **options):
+        if bugs:
+            raise bugs.pop(0)
+        return tick(worker, **options)
+
+    monkeypatch.setattr(Worker, "tick", spoilt)
+    run_id = lab.queue()
+    with serving(tmp_path, executors=lab.executors):
+        until(lambda: not lab.project.active)
+    assert lab.project.runs[run_id].status == "SUCCEEDED"
+    assert [each.getMessage() for each in caplog.records] == ["the worker ended; another takes its place"] * 2
+    assert list((tmp_path / ".falsify/workers").glob("*.lock")) == []
+
+
+def test_a_worker_that_cannot_begin_to_serve_is_an_error_of_whoever_wants_it(tmp_path):
+    with pytest.raises(NotFoundError), serving(tmp_path / "nowhere"):
+        pass
+
+
+def test_trouble_of_a_worker_that_serves_is_told_where_the_server_tells_things(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(worker_module, "PATIENCE", 0.01)
+    lab, refused = Lab(tmp_path), []
+
+    def starved(name):
+        if len(refused) < 3:
+            refused.append(name)
+            raise OSError(errno.EMFILE, "too many open files")
+        return lab.executors(name)
+
+    lab.queue()
+    with serving(tmp_path, executors=starved):
+        until(lambda: not lab.project.active)
+    assert [each.getMessage() for each in caplog.records] == ["too many open files; this is tried again"]
 
 
 def test_the_budget_pays_what_runs_took_and_no_more(tmp_path):

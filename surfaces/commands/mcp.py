@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
     from surfaces.mcp.server import Identify, Options, ToolNames
-    from surfaces.running.worker import Worker
     from surfaces.workspace import Workspace
 
 
@@ -63,9 +62,10 @@ def mcp(
         return
     with _uncollected():
         from surfaces.mcp.server import Options
+        from surfaces.settings import approval_page
 
     session = _session(context, folder, project_id)
-    options = Options(tool_names=tool_names, approval_url=approval_url)
+    options = Options(tool_names=tool_names, approval_url=approval_page(approval_url))
     if address is None:
         _over_stdio(session, named, options, worker=worker)
     else:
@@ -81,10 +81,12 @@ def _session(context: click.Context, folder: str | None, project: str | None = N
 def _over_stdio(session: Session, named: str | None, options: "Options", *, worker: bool) -> None:
     with ExitStack() as life:
         with _uncollected():
+            from surfaces.mcp import journal
             from surfaces.mcp.identity import Caller
             from surfaces.mcp.server import always
             from surfaces.mcp.stdio import serve_stdio
 
+            life.enter_context(journal.kept())
             workspace = life.enter_context(session.workspace())
             who = _caller(workspace, named)
             server = _opened(session, workspace, life, always(Caller(who)), options, worker=worker)
@@ -97,15 +99,16 @@ def _over_http(
     session: Session, listens: str, named: str | None, hosts: tuple[str, ...], options: "Options", *, worker: bool
 ) -> None:
     from surfaces.commands.worker import Interruption
+    from surfaces.mcp import journal
     from surfaces.mcp.http import Address, allowed, by_token, http_app, listen, serve_http
     from surfaces.mcp.identity import Caller
     from surfaces.mcp.server import always
     from surfaces.mcp.tokens import Tokens
 
     address = Address.parse(listens)
-    security = allowed(address, hosts)
+    names = allowed(address, hosts)
     # uvicorn raises the signal anew that ended it: then it is ours, and what is open is closed in order.
-    with ExitStack() as life, Interruption().awaited() as asked_to_end:
+    with ExitStack() as life, journal.kept(), Interruption().awaited() as asked_to_end:
         workspace = life.enter_context(session.workspace())
         tokens = Tokens(workspace.log, workspace.clock) if named is None else None
         identify = by_token if named is None else always(Caller(_without_token(workspace, named, address.loopback)))
@@ -116,7 +119,7 @@ def _over_http(
                 f"{address.host} is not only this machine: tokens cross the network in the clear, unless TLS ends here"
             )
         note(f"serving at {address.url(listening.getsockname()[1])}")
-        serve_http(http_app(server, tokens=tokens, security=security), listening, asked_to_end=asked_to_end)
+        serve_http(http_app(server, tokens=tokens, names=names), listening, asked_to_end=asked_to_end)
 
 
 @contextmanager
@@ -144,7 +147,7 @@ def _opened(
     return make_server(desk, identify, replace(options, approval_url=approval_url))
 
 
-def _at_work(session: Session, workspace: "Workspace") -> "AbstractContextManager[Worker]":
+def _at_work(session: Session, workspace: "Workspace") -> "AbstractContextManager[None]":
     from surfaces.running.worker import serving
 
     return serving(workspace.root, project=session.project)

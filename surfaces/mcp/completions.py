@@ -1,5 +1,6 @@
 """Completions: what an argument of a prompt or a part of a URI may be, as far as the caller may know."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -20,6 +21,8 @@ else:
 
 MOST: Final = 100
 """How many values an answer holds at the most, by the protocol."""
+
+_ID: Final = re.compile(r"[QHEC]-[0-9a-f]{16}")
 
 Given = Mapping[str, str]
 """What is in the other arguments already."""
@@ -54,8 +57,13 @@ def complete(typing: Typing, caller: Caller, served: Served) -> Completion:
         raise NotFoundError("there is no such prompt or resource", hint="list those there are")
     source, typed = _SOURCES.get((typing.about, typing.argument)), typing.begun.casefold()
     known = source(served, caller, typing.given) if source is not None else ()
-    fitting = sorted((not name.casefold().startswith(typed), name) for name in known if typed in name.casefold())
-    return Completion(tuple(name for _, name in fitting[:MOST]), len(fitting))
+    # Ids are what is left where no word fits.
+    fitting = sorted(
+        (not name.casefold().startswith(typed), bool(_ID.fullmatch(name)), name)
+        for name in known
+        if typed in name.casefold()
+    )
+    return Completion(tuple(name for *_, name in fitting[:MOST]), len(fitting))
 
 
 # --- where values come from -----------------------------------------------------------------------------------
@@ -66,14 +74,21 @@ def _projects(served: Served, caller: Caller, _given: Given) -> Iterable[str]:
 
 
 def _nodes(served: Served, caller: Caller, given: Given) -> Iterable[str]:
-    """Return the names of what is believed, or was: short ones, where they are words that harm nobody, else ids."""
+    """Return the names of what is believed, or was: short ones, where they are words that harm nobody, and ids."""
     project = given.get("project", "")
     workspace = served.workspace_for(caller, project)
     if not workspace.knows(project):
         return ()
     graph = workspace.of(project).graph
     short = {node: name for (_, name), node in graph.handles.items() if harmless(name) == name}
-    return {short.get(node, node) for node in graph.nodes}
+    return {*short.values(), *graph.nodes}
+
+
+def _sources(served: Served, caller: Caller, given: Given) -> Iterable[str]:
+    project = given.get("project_id", "")
+    workspace = served.workspace_for(caller, project)
+    known = workspace.of(project).graph.sources if workspace.knows(project) else ()
+    return [each for each in known if harmless(each) == each]
 
 
 def _evidence(served: Served, caller: Caller, given: Given) -> Iterable[str]:
@@ -100,6 +115,7 @@ def _project(served: Served, caller: Caller, project: str) -> Project:
 
 _SOURCES: Final[Mapping[tuple[str, str], Source]] = {
     **{(prompt.name, "project_id"): _projects for prompt in PROMPTS},
+    ("revise-belief", "source"): _sources,
     ("review-approval", "approval_id"): _waiting,
     ("falsify://project/{id}", "id"): _projects,
     ("falsify://page/{+path}", "path"): _pages,

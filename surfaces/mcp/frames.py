@@ -1,14 +1,20 @@
 """Frames: what is no message of the protocol is answered with an error, where the SDK would pass over it in silence."""
 
+import re
 from collections.abc import Mapping
 from contextvars import Context
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Final, Protocol, Self, TextIO
 
 import anyio
+import anyio.to_thread
 import mcp_types as types
+import orjson
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
+
+_ODD_ID: Final = re.compile(r'"id"\s*:\s*(?:[^"\s\d-]|-?\d+[.eE])')
+_NO_MESSAGE: Final = "{}\n"
 
 
 class Reading(Protocol):
@@ -26,6 +32,26 @@ class Writing(Protocol):
     async def send(self, item: SessionMessage, /) -> None: ...
 
 
+class Lines:
+    """The lines that come in. One that asks under an id that is none would pass for a notification, and is no message.
+
+    A thread waits for each, and whoever stops waiting for it leaves it behind.
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> str:
+        line = await anyio.to_thread.run_sync(self._file.readline, abandon_on_cancel=True)
+        if not line:
+            raise StopAsyncIteration
+        # Parsed here too only where something in it, at whatever depth, has such an id: to search it takes no time.
+        return _NO_MESSAGE if _ODD_ID.search(line) and _asks_under_none(line) else line
+
+
 class Frames:
     """The messages that come from a client; what is none never gets further than this."""
 
@@ -40,6 +66,8 @@ class Frames:
     async def receive(self) -> SessionMessage | Exception:
         """Return the next message. Raises anyio.EndOfStream after the last one."""
         while isinstance(item := await self._reading.receive(), Exception):
+            if (failed := failed_answer(item)) is not None:
+                return SessionMessage(failed)
             if (answer := refusal(item)) is not None:
                 await self._writing.send(SessionMessage(answer))
         return item
@@ -75,10 +103,43 @@ def refusal(error: Exception) -> types.JSONRPCError | None:
     if any(each["type"] == "json_invalid" for each in problems):
         blank = not str(problems[0]["input"]).strip()
         return None if blank else _refused(None, types.PARSE_ERROR, "this is not JSON, or JSON that is nested too deep")
-    frame: Mapping[str, Any] = next((each["input"] for each in problems if _is_frame(each["input"])), {})
-    if not {"result", "error"}.isdisjoint(frame):
+    frame = _frame(error)
+    if not _ANSWER.isdisjoint(frame):
         return None
     return _refused(_id(frame), types.INVALID_REQUEST, "this is not a message of JSON-RPC 2.0, one in each line")
+
+
+def failed_answer(error: Exception) -> types.JSONRPCError | None:
+    """Return what an answer that could not be read is taken for: its sender failed. None for what is no answer.
+
+    Without it, whoever asked would wait in vain.
+    """
+    frame = _frame(error)
+    request_id = _id(frame)
+    if request_id is None or _ANSWER.isdisjoint(frame):
+        return None
+    return _refused(request_id, types.INVALID_REQUEST, "its answer is none of JSON-RPC 2.0")
+
+
+_ANSWER: Final = frozenset({"result", "error"})
+
+
+def _asks_under_none(line: str) -> bool:
+    """Return whether a line is a request whose id is neither text nor an integer."""
+    try:
+        frame = orjson.loads(line)
+    except ValueError:
+        return False
+    if not isinstance(frame, dict) or "id" not in frame or not isinstance(method := frame.get("method"), str):
+        return False
+    # Some clients send notifications with an id of null: nobody waits for what becomes of them.
+    return _id(frame) is None and not (frame["id"] is None and method.startswith("notifications/"))
+
+
+def _frame(error: Exception) -> Mapping[str, Any]:
+    """Return what could not be read as a message, as far as it is an object that meant to be one."""
+    problems = error.errors(include_url=False, include_context=False) if isinstance(error, ValidationError) else []
+    return next((each["input"] for each in problems if _is_frame(each["input"])), {})
 
 
 def _is_frame(value: object) -> bool:

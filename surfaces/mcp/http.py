@@ -1,26 +1,37 @@
 """Serving over streamable HTTP at /mcp: who may connect, under which names, and who the bearer of a token is."""
 
+import asyncio
 import ipaddress
+import logging
 import os
 import socket
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
+import anyio
 import uvicorn
-from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser, BearerAuthBackend, RequireAuthMiddleware
 from mcp.server.auth.provider import AccessToken
-from mcp.server.auth.settings import AuthSettings
 from mcp.server.lowlevel import Server
-from mcp.server.transport_security import TransportSecuritySettings
-from pydantic import AnyHttpUrl
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.authentication import AuthenticationMiddleware
+from starlette.routing import Route
 
 from falsify.errors import InvalidInputError, UnavailableError
+from surfaces.mcp import sessions
+from surfaces.mcp.connections import QUEUE, TAKEN_AT_ONCE, Connections, room
+from surfaces.mcp.door import Door
 from surfaces.mcp.identity import Caller
+from surfaces.mcp.names import Names
 from surfaces.mcp.server import Context
 from surfaces.mcp.tokens import Tokens
+
+logger = logging.getLogger(__name__)
 
 PATH: Final = "/mcp"
 
@@ -68,34 +79,40 @@ class Address:
         return f"http://{self.name}:{port}{PATH}"
 
 
-def allowed(address: Address, names: Sequence[str]) -> TransportSecuritySettings:
-    """Return the names under which the server may be addressed, as the Host and the Origin of a request.
-
-    A page of another origin must not reach it through the browser of whoever runs it.
-    """
+def allowed(address: Address, names: Sequence[str]) -> Names:
+    """Return the names under which the server may be addressed, as the Host and the Origin of a request."""
     if address.everywhere and not names:
         raise InvalidInputError(
             f"{address.host} is every address of this machine, and a request must name one that is expected",
             hint="say under which names clients reach the server with --allow-host NAME",
         )
     own = () if address.everywhere else (address.name,)
-    hosts = dict.fromkeys((*own, *(_LOOPBACK_NAMES if address.loopback else ()), *names))
-    return TransportSecuritySettings(
-        allowed_hosts=[each for host in hosts for each in (host, f"{host}:*")],
-        allowed_origins=[
-            f"{scheme}://{host}{port}" for host in hosts for scheme in ("http", "https") for port in ("", ":*")
-        ],
-    )
+    return Names.of((*own, *(_LOOPBACK_NAMES if address.loopback else ()), *names))
 
 
-def http_app(server: Server[Any], *, tokens: Tokens | None, security: TransportSecuritySettings) -> Starlette:
+def http_app(server: Server[Any], *, tokens: Tokens | None, names: Names) -> Starlette:
     """Return the application; without `tokens`, whoever reaches it may call."""
-    guarded: dict[str, Any] = {}
+    manager = StreamableHTTPSessionManager(server, session_idle_timeout=sessions.IDLE, max_sessions=sessions.IN_ALL)
+    holds = tokens.holds if tokens is not None else lambda _token: True
+    served = sessions.Sessions(manager.handle_request, holds=holds)
+    doors = [Middleware(Door, names=names)]
+    endpoint: Any = served
     if tokens is not None:
         # No OAuth: tokens come from a person at the command line, so there is no resource metadata to point to.
-        settings = AuthSettings(issuer_url=AnyHttpUrl("http://127.0.0.1/"), resource_server_url=None)
-        guarded = {"token_verifier": _Verifier(tokens), "auth": settings}
-    return server.streamable_http_app(streamable_http_path=PATH, transport_security=security, **guarded)
+        doors += [
+            Middleware(AuthenticationMiddleware, backend=BearerAuthBackend(_Verifier(tokens))),
+            Middleware(AuthContextMiddleware),
+        ]
+        endpoint = RequireAuthMiddleware(served, required_scopes=[])
+
+    @asynccontextmanager
+    async def life(_app: Starlette) -> AsyncIterator[None]:
+        async with manager.run(), anyio.create_task_group() as tasks:
+            tasks.start_soon(served.watch)
+            yield
+            tasks.cancel_scope.cancel()
+
+    return Starlette(routes=[Route(PATH, endpoint=endpoint)], middleware=doors, lifespan=life)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,20 +167,52 @@ def listen(address: Address) -> socket.socket:
 
 def serve_http(app: Starlette, listening: socket.socket, *, asked_to_end: Callable[[], bool] = lambda: False) -> None:
     """Serve until a signal asks to end, or at most until the server is up where one did before it heeded any."""
-    config = uvicorn.Config(
-        app, log_level="warning", access_log=False, timeout_graceful_shutdown=PATIENCE, server_header=False
-    )
-    _Server(config, asked_to_end).run(sockets=[listening])
+    HttpServer(app, asked_to_end).run(sockets=[listening])
 
 
-class _Server(uvicorn.Server):
-    """A server that heeds a signal which came before its own handlers were there."""
+class HttpServer(uvicorn.Server):
+    """A server that heeds a signal which came before its own handlers were there, and looks after its connections."""
 
-    def __init__(self, config: uvicorn.Config, asked_to_end: Callable[[], bool]) -> None:
-        super().__init__(config)
+    def __init__(self, app: Starlette, asked_to_end: Callable[[], bool] = lambda: False) -> None:
         self._asked_to_end = asked_to_end
+        self._connections = Connections(room())
+        config = uvicorn.Config(
+            app,
+            http=self._connections.protocol,  # type: ignore[arg-type] # it is only called
+            ws="none",
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            backlog=TAKEN_AT_ONCE,
+            timeout_graceful_shutdown=PATIENCE,
+            server_header=False,
+        )
+        super().__init__(config)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin; from here on every signal comes to the handlers."""
+        asyncio.get_running_loop().set_exception_handler(_told)
         await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(QUEUE)
         self.should_exit = self.should_exit or self._asked_to_end()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Return whether to end; ten times a second."""
+        if counter % 10 == 0:
+            self._connections.look()
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End in order: what is being done is done, for so long."""
+        self._connections.leave()
+        await super().shutdown(sockets)
+
+
+def _told(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Say what nobody else saw to; of connections that could not be accepted, no more than that."""
+    error = context.get("exception")
+    if isinstance(error, OSError) and "socket" in context:
+        logger.error("a connection could not be accepted: %s", error.strerror)
+    else:
+        loop.default_exception_handler(context)

@@ -106,7 +106,7 @@ take it, and no tool can.
 1. Read the request itself, which stands below as it is now: what was asked for, by whom and why, what it would do, and
    what keeps it from being carried out.
 2. Read what it is about: falsify.graph.get and falsify.node.compare for a node, falsify.run.get for a run,
-   falsify.evidence.list for what was measured.
+   falsify.evidence.list for what was measured; falsify.belief.why and falsify.belief.graph for what is believed.
 3. Say in a few lines what speaks for it and what against it, what it costs, what cannot be undone, and what you could
    not check.
 

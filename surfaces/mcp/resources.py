@@ -11,6 +11,7 @@ from falsify.errors import NotFoundError
 from surfaces.mcp.desk import Served
 from surfaces.mcp.identity import Caller
 from surfaces.mcp.rows import NOTICE, Reply, Row
+from surfaces.mcp.spelling import Spelling
 from surfaces.tools.calling import made_harmless
 from surfaces.tools.catalogue import work_of
 from surfaces.tools.deferred import Deferred
@@ -174,13 +175,13 @@ RESOURCES: Final = (
 """Every kind of resource, in the order in which they are listed."""
 
 
-def read(rows: Rows, uri: str, caller: Caller, served: Served) -> Content:
+def read(rows: Rows, spelling: Spelling, uri: str, caller: Caller, served: Served) -> Content:
     """Return what a resource says. Raises NotFoundError for one that is none, or none for this caller."""
     kind, _, rest = uri.removeprefix(SCHEME).partition("/")
     known = next((each for each in (PROJECTS, *RESOURCES) if each.kind == kind), None)
     if known is None or not uri.startswith(SCHEME):
         raise NotFoundError("there is no such resource", hint="list the templates for those there are")
-    reply = known.make(rows, served, caller, rest)
+    reply = spelling.reply(known.make(rows, served, caller, rest))
     if reply.is_error:
         raise NotFoundError(_said(reply.structured))
     return Content(known.media_type, reply.text, reply.notice)

@@ -137,10 +137,10 @@ class _Handlers:
         reply = await self._reply(row, caller, params.arguments or {}, progress)
         if progress is not None:
             await progress.heard()
-        approval_id = elicitation.waiting(reply)
+        asked = elicitation.waiting(reply, caller.identity)
         # A call that comes back from the page is answered as it is: nothing but the log says what became of a request.
-        if approval_id and self.options.approval_url and not params.input_responses and elicitation.opens_urls(context):
-            brought = await elicitation.bring(context, approval_id, self.options.approval_url)
+        if asked and self.options.approval_url and not params.input_responses and elicitation.opens_urls(context):
+            brought = await elicitation.bring(context, asked, self.options.approval_url, self.desk)
             if brought is not None:
                 return brought
         return _result(self.spelling.reply(reply))
@@ -206,8 +206,12 @@ class _Handlers:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         """Answer resources/read."""
-        content = await self._read(partial(resources.read, self.rows, params.uri), self.identify(context), params.uri)
-        return types.ReadResourceResult(contents=[*_contents(params.uri, content)])
+        return types.ReadResourceResult(contents=[*await self._resource(params.uri, self.identify(context))])
+
+    async def _resource(self, uri: str, caller: Caller) -> list[types.TextResourceContents]:
+        content = await self._read(partial(resources.read, self.rows, self.spelling, uri), caller, uri)
+        said = [(content.media_type, content.text), *([("text/plain", content.notice)] if content.notice else [])]
+        return [types.TextResourceContents(uri=uri, mime_type=kind, text=text) for kind, text in said]
 
     async def _read(self, work: Callable[[Caller, Served], T], caller: Caller, uri: str = "") -> T:
         """Return what is read at the desk; what is in the way is an error of the protocol, and a bug says nothing."""
@@ -246,11 +250,7 @@ class _Handlers:
             text = self.spelling.said(prompt.filled(given))
         except FalsifyError as error:
             raise MCPError(code=types.INVALID_PARAMS, message=f"{error.message}: {error.hint}") from error
-        about: list[types.TextResourceContents] = []
-        if prompt.about:
-            uri = prompt.uri(given)
-            content = await self._read(partial(resources.read, self.rows, uri), self.identify(context), uri)
-            about = _contents(uri, content)
+        about = await self._resource(prompt.uri(given), self.identify(context)) if prompt.about else []
         said: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
         said += [types.EmbeddedResource(type="resource", resource=each) for each in about]
         messages = [types.PromptMessage(role="user", content=each) for each in said]
@@ -286,11 +286,6 @@ def _answered(
         return row.answer(served, caller, arguments)
     except FalsifyError as error:
         return row.fail(error)
-
-
-def _contents(uri: str, content: resources.Content) -> list[types.TextResourceContents]:
-    said = [(content.media_type, content.text), *([("text/plain", content.notice)] if content.notice else [])]
-    return [types.TextResourceContents(uri=uri, mime_type=kind, text=text) for kind, text in said]
 
 
 def _projects(caller: Caller, served: Served) -> dict[str, str]:

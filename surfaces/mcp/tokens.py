@@ -53,6 +53,11 @@ class Tokens:
         """Return the token as it is known this very moment, None for one that does not hold."""
         return bearer(self.access, token, now=self._clock.now()) if could_be(token) else None
 
+    def holds(self, token_id: str) -> bool:
+        """Return whether the token of this id still lets its bearer in."""
+        known = self.access.tokens.get(token_id)
+        return known is not None and known.status(self._clock.now()) == "valid"
+
     def _append(self, about: str, decide: Callable[[Access], list[AccessEvent]], *, tool: str, caller: str) -> None:
         asked = Asked(stream=STREAM, actor=caller, tool=tool, body=canonical({"token_id": about}))
         append_decided(self._log, asked, lambda: Decided(self._log.revision(STREAM), decide(self.access)))

@@ -3,12 +3,15 @@
 The log is the queue. A worker holds a lock while it lives; what it leaves behind when it dies, the next one ends.
 """
 
+import errno
+import logging
 import os
 import secrets
+import shutil
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,6 +33,8 @@ from surfaces.running.telemetry import Telemetry, reported
 from surfaces.workbench import Workbench
 from surfaces.workspace import Workspace
 
+logger = logging.getLogger(__name__)
+
 RECONCILE: Final = 5.0
 """Seconds between two looks for what dead workers left behind."""
 
@@ -38,7 +43,13 @@ IDLE: Final = 0.2
 """Seconds between two looks while something goes on, and while nothing does."""
 
 PATIENCE: Final = 1.0
-"""Seconds to wait after log or store could not be written to."""
+"""Seconds to wait after log or store could not be written to, or nothing could be opened."""
+
+RESTART: Final = 5.0
+"""Seconds after which a worker that ended by a bug is replaced, while its server goes on."""
+
+_SCARCE: Final = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
+"""What the system says when it has none left just now: of files, memory or processes."""
 
 Executors = Callable[[str], Executor]
 """Makes the executor of a name, or raises what is wrong with it."""
@@ -60,6 +71,12 @@ Watch = Callable[[Notice], None]
 
 def unwatched(_notice: Notice) -> None:
     """Tell nobody."""
+
+
+def trouble_only(notice: Notice) -> None:
+    """Tell of what is in the worker's way, where a server tells what it has to say."""
+    if notice.status is None:
+        logger.warning("%s", notice.note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +112,8 @@ class Worker:
         self._watch = watch
         self._roster = Roster(workspace.folder / "workers")
         self._active: list[_Active] = []
+        self._taken: list[HeldRun] = []  # runs that are this worker's, and could not be begun yet
+        self._told = ""  # of what is in the way
         self._seen = -1  # the position of the log up to which nothing is queued
         self._look = 0.0  # when to look for what dead workers left
         self._rest = 0.0  # until when to wait after a failure
@@ -119,7 +138,7 @@ class Worker:
     def tick(self, *, taking: bool = True) -> bool:
         """Do what is to be done now, and return whether anything goes on; without `taking`, begin nothing new.
 
-        What cannot be written now is tried again later.
+        What cannot be written or opened now is told once, and tried again until it can.
         """
         if monotonic() < self._rest:
             return True
@@ -128,12 +147,17 @@ class Worker:
                 self.reconcile()
             for active in list(self._active):
                 self._attend(active)
+            for held in list(self._taken):
+                self._begin(held)
             while taking and len(self._active) < self._slots and self._take():
                 pass
-        except (UnavailableError, ConflictError) as error:
-            self._watch(Notice("", "", None, f"{error.message}; this is tried again"))
+        except (UnavailableError, ConflictError, OSError) as error:
             self._rest = monotonic() + PATIENCE
+            if self._told != (told := _said(error)):
+                self._told = told
+                self._watch(Notice("", "", None, f"{told}; this is tried again"))
             return True
+        self._told = ""
         return bool(self._active)
 
     def run_until_idle(self, stop: Callable[[], bool] = lambda: False) -> None:
@@ -155,16 +179,18 @@ class Worker:
 
     def stop(self) -> None:
         """End what goes on, all at once, and record it as failed; what has ended by itself is recorded as it did."""
-        if not self._active:
-            return
-        with ThreadPoolExecutor(len(self._active)) as pool:
-            list(pool.map(lambda active: active.process.stop(), self._active))
-        for active in list(self._active):
+        if self._active:
+            with ThreadPoolExecutor(len(self._active)) as pool:
+                list(pool.map(lambda active: active.process.stop(), self._active))
+        last = [(active.held, partial(self._attend, active)) for active in self._active]
+        last += [(held, partial(self._refuse, held, _STOPPED)) for held in self._taken]
+        for held, record in last:
             try:
-                self._attend(active)
-            except (UnavailableError, ConflictError) as error:  # whoever works next finds it left behind
-                self._watch(Notice(active.held.workbench.project_id, active.held.run_id, None, error.message))
+                record()
+            except (UnavailableError, ConflictError, OSError) as error:  # whoever works next finds it left behind
+                self._watch(Notice(held.workbench.project_id, held.run_id, None, _said(error)))
         self._active.clear()
+        self._taken.clear()
 
     def _take(self) -> bool:
         """Begin the run that has waited longest; return whether there was one to try."""
@@ -182,21 +208,33 @@ class Worker:
             return False
         *_, held = min(waiting, key=lambda each: each[:2])
         if held.take():
+            name = contract_of(held.workbench.project).executor
+            self._taken.append(held)
+            self._watch(Notice(held.workbench.project_id, held.run_id, "RUNNING", f"{held.node.id}, executor {name}"))
             self._begin(held)
         return True
 
     def _begin(self, held: HeldRun) -> None:
-        name = contract_of(held.workbench.project).executor
-        self._watch(Notice(held.workbench.project_id, held.run_id, "RUNNING", f"{held.node.id}, executor {name}"))
-        try:
-            executor = self._executors(name)
-            process = executor.start(held.order())
-        except FalsifyError as error:
-            held.refuse(error)
+        """Start a run that was taken. Raises OSError or UnavailableError where it is to be tried again."""
+        if held.held:
+            try:
+                executor = self._executors(contract_of(held.workbench.project).executor)
+                process = executor.start(held.order())
+            except FalsifyError as error:
+                if _scarce(error):  # a whole queue would fail for what is gone in a moment
+                    shutil.rmtree(held.place.path, ignore_errors=True)
+                    raise
+                self._refuse(held, error)
+            else:
+                telemetry = Telemetry(self._workspace.log, held.workbench.project_id, held.run_id, actor=ACTOR)
+                self._active.append(_Active(held, executor, process, telemetry))
+        else:  # called off meanwhile
             self._tell(held)
-            return
-        telemetry = Telemetry(self._workspace.log, held.workbench.project_id, held.run_id, actor=ACTOR)
-        self._active.append(_Active(held, executor, process, telemetry))
+        self._taken.remove(held)
+
+    def _refuse(self, held: HeldRun, error: FalsifyError) -> None:
+        held.refuse(error)
+        self._tell(held)
 
     def _attend(self, active: _Active) -> None:
         """Take in what a run reports; record how it ended, or end it where it was called off."""
@@ -252,7 +290,8 @@ class Worker:
     def _in_place_of(self, held: HeldRun) -> Iterator[bool]:
         """Say whether nobody looks after a run any more, and see to it that nobody else finds that out at once."""
         if held.worker == self.id:  # this one, or one of that name before it
-            here = [(active.held.workbench.project_id, active.held.run_id) for active in self._active]
+            mine = [*(active.held for active in self._active), *self._taken]
+            here = [(each.workbench.project_id, each.run_id) for each in mine]
             yield (held.workbench.project_id, held.run_id) not in here
         else:
             with self._roster.in_place_of(held.worker) as dead:
@@ -264,28 +303,62 @@ class Worker:
         return [Workbench(self._workspace, name) for name in names if self._workspace.of(name).project.exists]
 
 
+_STOPPED: Final = UnavailableError("its worker was stopped")
+
+
+def _said(error: FalsifyError | OSError) -> str:
+    return error.message if isinstance(error, FalsifyError) else error.strerror or str(error)
+
+
+def _scarce(error: FalsifyError) -> bool:
+    """Return whether it is for want of what the system will have again."""
+    return isinstance(error.__cause__, OSError) and error.__cause__.errno in _SCARCE
+
+
 def _active_runs(project: Project) -> list[Run]:
     return [project.runs[run_id] for run_id in project.active]
 
 
 @contextmanager
-def serving(root: Path, *, slots: int = 1, executors: Executors | None = None, **options: Any) -> Iterator[Worker]:
+def serving(
+    root: Path, *, slots: int = 1, executors: Executors | None = None, watch: Watch = trouble_only, **options: Any
+) -> Iterator[None]:
     """Execute the queue of the workspace at `root` in a thread for the time of a `with` block, for a server.
 
-    It opens the workspace anew, with the `options` of `Workspace.open`: what a workspace holds is one thread's.
+    It opens the workspace anew, with the `options` of `Workspace.open`: what a workspace holds is one thread's. A
+    worker that ends by a bug is dead, and what it had is ended as that of any dead worker's: another takes its place.
     """
-    ends = threading.Event()
-    with Workspace.open(root, **options) as workspace, ExitStack() as life:
-        worker = life.enter_context(Worker(workspace, slots=slots, executors=executors))
-        thread = threading.Thread(target=_serve, args=(worker, ends, life.pop_all()), name="falsify-worker")
-        thread.start()
-        try:
+
+    @contextmanager
+    def at_work() -> Iterator[Worker]:
+        with (
+            Workspace.open(root, **options) as workspace,
+            Worker(workspace, slots=slots, executors=executors, watch=watch) as worker,
+        ):
             yield worker
-        finally:
-            ends.set()
-            thread.join()
+
+    ends = threading.Event()
+    began: Future[None] = Future()
+    thread = threading.Thread(target=_serve, args=(at_work, began, ends), name="falsify-worker")
+    thread.start()
+    try:
+        began.result()
+        yield
+    finally:
+        ends.set()
+        thread.join()
 
 
-def _serve(worker: Worker, ends: threading.Event, life: ExitStack) -> None:
-    with life:  # a worker that fails is dead: others may take its place at once
-        worker.serve(ends.is_set)
+def _serve(at_work: Callable[[], AbstractContextManager[Worker]], began: Future[None], ends: threading.Event) -> None:
+    while not ends.is_set():
+        try:
+            with at_work() as worker:
+                if not began.done():
+                    began.set_result(None)
+                worker.serve(ends.is_set)
+        except Exception as error:
+            if not began.done():
+                began.set_exception(error)
+                return
+            logger.exception("the worker ended; another takes its place")
+            ends.wait(RESTART)
