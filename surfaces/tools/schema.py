@@ -3,15 +3,12 @@
 import difflib
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
 
 from falsify.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
 
 MAX_PROBLEMS = 5
 """How many problems of one call are told: who has more will send it again anyway."""
@@ -144,7 +141,7 @@ def parse(model: type[T], arguments: object) -> T:
         raise _invalid(told, len(problems) - len(told)) from None
 
 
-def _own(errors: "Sequence[ErrorDetails]") -> "list[ErrorDetails]":
+def _own(errors: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the errors without those that others make: an array of one item is not too short because that is wrong."""
     within = {each["loc"][:depth] for each in errors for depth in range(len(each["loc"]))}
     return [each for each in errors if not (each["type"] == "too_short" and each["loc"] in within)]
