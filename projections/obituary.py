@@ -338,6 +338,8 @@ class _Teller:
         strong, weak = winner.strength, loser.strength
         if strong.trust != weak.trust:
             return f"its source is trusted more ({strong.trust:g} against {weak.trust:g})"
+        if verdict.impugned:
+            return "it is a charge against what the other rests on, and no date answers that"
         precision = min(len(strong.asserted_at), len(weak.asserted_at))
         if strong.asserted_at[:precision] != weak.asserted_at[:precision]:
             return f"it is newer ({strong.asserted_at} against {weak.asserted_at})"

@@ -14,6 +14,7 @@ from falsify.belief.contradiction import find_candidates
 from falsify.belief.graph import BeliefGraph, Hypothesis
 from falsify.belief.revision import AssertFact
 from falsify.events import NodeId
+from falsify.join.research import measurements
 from falsify.judges.cognee_environment import import_cognee, prepare
 from falsify.ports import Statement
 from surfaces.workspace import Outcome, Workspace
@@ -88,7 +89,8 @@ def collect_belief_subgraph(revising: Revising) -> Revising:
     workspace, fact = revising.workspace, revising.fact
     workspace.sync_mirror()
     shown = Statement(fact.text, fact.source_title or fact.source_id, fact.quote, fact.asserted_at)
-    found = find_candidates(workspace.graph, fact.fact_id, shown, workspace.index)
+    measured = measurements(workspace.project)
+    found = find_candidates(workspace.graph, fact.fact_id, shown, workspace.index, measured=measured)
     candidates = tuple(candidate.claim_id for candidate in found)
     return replace(revising, candidates=candidates, reach=_reach(workspace.graph, candidates))
 

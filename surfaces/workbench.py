@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from falsify import join
-from falsify.belief.contradiction import Finding, examine
+from falsify.belief.contradiction import Finding
 from falsify.belief.graph import BeliefGraph
 from falsify.belief.graph import evolve as evolve_beliefs
 from falsify.belief.revision import remark
@@ -178,7 +178,7 @@ class Workbench:
         """Return what a decision sees now."""
         # The project is asked first: both are of the same moment then, or the graph is newer and the append refused.
         project = self.project
-        return Sight(project, self.graph, caller, self.now, self._examine)
+        return Sight(project, self.graph, caller, self.now, self.workspace.examine)
 
     def perform(
         self,
@@ -300,9 +300,6 @@ class Workbench:
             return Answer(foreseen()[2])
         receipt = append_decided(self.log, asked, decided, attempts=1 if once else ATTEMPTS)
         return Answer(receipt.response, receipt.replayed)
-
-    def _examine(self, graph: BeliefGraph, claim: NodeId, said: Statement) -> list[Finding]:
-        return examine(graph, claim, said, neighbours=self.workspace.index, judge=self.workspace.judge)
 
     def _asked(self, tool: str, body: bytes, *, caller: str, key: str | None = None) -> Asked:
         return Asked(stream=self.stream, actor=caller, tool=tool, body=body, key=key)

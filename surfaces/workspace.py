@@ -6,7 +6,7 @@ projection over a prefix.
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
@@ -19,7 +19,7 @@ import orjson
 
 from falsify.artifacts import ArtifactStore
 from falsify.belief import documents
-from falsify.belief.contradiction import Finding, adjudicate, examine, statement
+from falsify.belief.contradiction import Finding, adjudicate, examine, settled, statement
 from falsify.belief.events import BeliefEvent, VerdictWithheld
 from falsify.belief.graph import BeliefGraph, Evidence, Node, Question, evolve
 from falsify.belief.ingest import BadReferenceError, claims, ingest
@@ -38,6 +38,7 @@ from falsify.clock import SystemClock
 from falsify.errors import InvalidInputError, NotFoundError, UnavailableError
 from falsify.events import Event, NodeId, Recorded
 from falsify.identity import PROJECT_ID
+from falsify.join.research import measurements
 from falsify.log import EventLog, canonical, open_log
 from falsify.ports import Candidate, Clock, Embedder, Judge, Progress, Relation, Statement
 from falsify.workbench.project import Project
@@ -396,7 +397,7 @@ class Workspace:
                 for evidence_id, entry in claims(graph, file):
                     title = titles.get(entry.source_id) or entry.source_id
                     fact = Statement(entry.claim, title, entry.quote, entry.asserted_at)
-                    findings += self._examine(graph, evidence_id, fact)
+                    findings += self.examine(graph, evidence_id, fact)
             try:
                 return ingest(graph, file, person=self.settings.actor, findings=findings)
             except BadReferenceError as error:
@@ -430,7 +431,7 @@ class Workspace:
                 new = list(documents.new_claims(graph, question_id, document))
                 for evidence_id, claim in watch(new):
                     fact = documents.statement(graph, document, claim)
-                    findings += self._examine(graph, evidence_id, fact)
+                    findings += self.examine(graph, evidence_id, fact)
             return documents.ingest_document(graph, question_id, document, findings)
 
         return self._carry_out(_Work("ingest", body, question_id, decide), key=key, dry_run=dry_run)
@@ -441,7 +442,7 @@ class Workspace:
         shown = Statement(fact.text, fact.source_title or fact.source_id, fact.quote, dated.asserted_at)
 
         def decide(graph: BeliefGraph) -> list[BeliefEvent]:
-            said = self._examine(graph, dated.fact_id, shown)
+            said = self.examine(graph, dated.fact_id, shown)
             return self._second_look(graph, lambda found: assert_fact(graph, dated, [*said, *found]))
 
         # The body is what the caller said, not when: a retry of an undated fact is the same command.
@@ -471,7 +472,7 @@ class Workspace:
         """Ask the judge again about the pairs of a fact for which it gave no verdict."""
 
         def decide(graph: BeliefGraph) -> list[BeliefEvent]:
-            withheld = pending(graph, fact_id)
+            withheld = pending(graph, fact_id, measured=measurements(self.project))
             if not withheld:
                 raise InvalidInputError(
                     f"nothing about {fact_id} is unadjudicated", hint="see `falsify adjudicate` for what is"
@@ -519,13 +520,15 @@ class Workspace:
 
         return self._carry_out(_Work("adjudicate", body, fact_id, decide), key=key, dry_run=dry_run)
 
-    def _examine(self, graph: BeliefGraph, fact_id: NodeId, fact: Statement) -> list[Finding]:
-        return examine(graph, fact_id, fact, neighbours=self.index, judge=self.judge)
+    def examine(self, graph: BeliefGraph, fact_id: NodeId, fact: Statement) -> list[Finding]:
+        """Return what the judge says of a fact against every claim that it might bear on."""
+        measured = measurements(self.project)
+        return examine(graph, fact_id, fact, neighbours=self.index, judge=self.judge, measured=measured)
 
     def _second_look(
         self, graph: BeliefGraph, decide: Callable[[list[Finding]], list[BeliefEvent]]
     ) -> list[BeliefEvent]:
-        return second_look(graph, decide, self._examine)
+        return second_look(graph, decide, self.examine)
 
     def _carry_out(self, work: _Work, *, key: str | None, dry_run: bool) -> Outcome:
         """Decide and append; decide anew where somebody else wrote in between."""
@@ -629,9 +632,13 @@ def second_look(
     return decide(findings)
 
 
-def pending(graph: BeliefGraph, fact_id: NodeId) -> list[VerdictWithheld]:
-    """Return what was withheld about a fact and not given since."""
-    return [e for e in graph.considered.of(fact_id) if isinstance(e, VerdictWithheld)]
+def pending(graph: BeliefGraph, fact_id: NodeId, *, measured: Collection[NodeId] = ()) -> list[VerdictWithheld]:
+    """Return what was withheld about a fact, not given since, and not settled otherwise."""
+    return [
+        e
+        for e in graph.considered.of(fact_id)
+        if isinstance(e, VerdictWithheld) and not settled(graph, e.fact_id, e.claim_id, e.gate, measured=measured)
+    ]
 
 
 @contextmanager

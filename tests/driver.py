@@ -79,8 +79,15 @@ class InMemory:
         return {handle: self.graph.nodes[node].state for (_, handle), node in self.graph.handles.items()}
 
 
-def judged(fact_id: NodeId, claim_id: NodeId, relation: Relation = "contradicts", confidence: float = 0.9) -> Finding:
-    """Return what a judge found of a fact and a claim."""
+def judged(
+    fact_id: NodeId,
+    claim_id: NodeId,
+    relation: Relation = "contradicts",
+    confidence: float = 0.9,
+    *,
+    impugned: tuple[str, ...] = (),
+) -> Finding:
+    """Return what a judge found of a fact and a claim, or of a fact that impugns the sources of the claim."""
     verdict = VerdictGiven(
         fact_id=fact_id,
         claim_id=claim_id,
@@ -89,10 +96,11 @@ def judged(fact_id: NodeId, claim_id: NodeId, relation: Relation = "contradicts"
         rationale="they cannot both hold",
         judge="scripted",
         judge_version="1",
-        gate="distance",
+        gate="source" if impugned else "distance",
         distance=0.2,
         shown="",
         directed=False,
+        impugned=impugned,
     )
     return Finding(Candidate(claim_id, 0.2, "distance"), verdict)
 

@@ -216,7 +216,13 @@ def _attacks(known: Premises) -> dict[tuple[str, str], str]:
     for pair, verdict in known.judged.items():
         if _acts(verdict) and pair not in ruled:
             fact, claim = verdict.fact_id, verdict.claim_id
-            winner, loser = (fact, claim) if _beats(known, fact, claim) else (claim, fact)
+            if verdict.impugned:
+                if {s for s, a in known.said[claim].items() if not a.retracted} - set(verdict.impugned):
+                    continue  # the claim has another ground than what the fact impugns
+                first = _strength(known, fact)[0] >= _strength(known, claim)[0]
+            else:
+                first = _beats(known, fact, claim)
+            winner, loser = (fact, claim) if first else (claim, fact)
             attacks[winner, loser] = verdict.relation
     return attacks
 

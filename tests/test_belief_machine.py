@@ -60,7 +60,8 @@ conclusion_entries = st.fixed_dictionaries(
     {"id": st.sampled_from(CONCLUSIONS), "depends_on": st.lists(dependencies, max_size=3)}
 )
 source_entries = st.fixed_dictionaries({"id": sources, "trust": trusts})
-findings = st.tuples(evidence, relations, confidences, st.sampled_from([True, True, True, False]))
+charged = st.sampled_from([(), (), ("s0",), ("s0", "s1")])
+findings = st.tuples(evidence, relations, confidences, st.sampled_from([True, True, True, False]), charged)
 
 
 def claim(handle):
@@ -156,10 +157,10 @@ class Investigation(RuleBasedStateMachine):
 
     def verdicts_on(self, fact_id, found):
         return [
-            judged(fact_id, self.beliefs.id(handle), relation, confidence)
+            judged(fact_id, self.beliefs.id(handle), relation, confidence, impugned=impugned)
             if answered
             else withheld(fact_id, self.beliefs.id(handle))
-            for handle, relation, confidence, answered in found
+            for handle, relation, confidence, answered, impugned in found
             if self.knows(handle) and self.beliefs.id(handle) != fact_id
         ]
 

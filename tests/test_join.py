@@ -24,6 +24,7 @@ from falsify.ports import Candidate
 from falsify.workbench.nodes import register_baseline
 from falsify.workbench.runs import fail_run
 from projections.obituary import REGISTER, why
+from tests.lab import Lab
 from tests.workbench_world import ALICE, OBJECTIVE, OWNER, Research, beliefs, decision, exhibit, idea, judge, refused
 
 
@@ -413,3 +414,71 @@ def test_a_reproduction_that_measures_another_node_says_nothing_of_the_one_that_
     ticket_id = promoted.claimed(again("N-2"))
     made = promoted.measure(promoted.materialize(ticket_id, parent_node_id="N-1"), 0.8)
     assert (promoted.project.nodes["N-3"].reproduces, of_kind(made, EvidenceWeighed)) == ("N-1", [])
+
+
+# --- what comes back ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lab(tmp_path):
+    """Return a real workspace with the bundled judge, in which R-3 refuted R-2 and with it the promotion D-1."""
+    one = Lab(tmp_path)
+    one.undermine()
+    with one.bench.workspace.of("p1") as workspace:
+        yield workspace
+
+
+REFUTED = {"R-1": "alive", "R-2": "refuted", "R-3": "alive", "D-1": "forgotten"}
+NOISE = "The spirals data set had label noise."
+
+
+def all_of(workspace, *handles):
+    return {handle: workspace.find(handle).state for handle in handles or REFUTED}
+
+
+def told(workspace, text, **more):
+    return workspace.fact(AssertFact(question_id=workspace.project.question_id, text=text, **more)).as_json()
+
+
+def returns(workspace, handle):
+    """Withdraw a claim and stand by it again; return what was said of it when it came back."""
+    node = workspace.find(handle).id
+    workspace.retract(node)
+    return workspace.retract(node, restored=True).as_json()["verdicts"]
+
+
+def test_a_reproduction_that_is_restored_refutes_what_it_refuted_and_no_judge_of_texts_is_asked(lab):
+    assert all_of(lab) == REFUTED
+    assert (returns(lab, "R-3"), all_of(lab)) == ([], REFUTED)
+
+
+def test_a_measurement_said_again_in_its_own_words_is_not_held_against_others_by_its_words(lab):
+    said = told(lab, lab.find("R-3").text, source_id="notebook")
+    assert (said["verdicts"], all_of(lab)) == ([], REFUTED)
+
+
+def test_measurements_that_no_judge_compared_are_not_compared_by_their_words_either(lab):
+    assert (returns(lab, "R-1"), all_of(lab)) == ([], REFUTED)
+
+
+def test_a_restored_measurement_is_still_held_against_what_is_no_measurement(lab):
+    told(lab, "val_acc is 0.1 with the baseline configuration on the spirals data set.", handle="F")
+    assert {verdict["claim"]["handle"] for verdict in returns(lab, "R-1")} == {"F"}
+
+
+def test_a_charge_impugns_every_run_on_the_data_set_also_where_it_is_older_than_they(lab):
+    told(lab, NOISE, handle="F", asserted_at="2025-11-01")
+    assert all_of(lab, "F", "R-1", "R-2", "R-3") == {
+        "F": "alive", "R-1": "refuted", "R-2": "refuted", "R-3": "refuted",
+    }  # fmt: skip
+    assert "a charge" in str(lab.why("R-1").as_json())
+
+
+def test_a_charge_that_is_restored_is_not_refuted_by_a_run_that_was_measured_meanwhile(tmp_path):
+    one = Lab(tmp_path)
+    one.baseline()
+    with one.bench.workspace.of("p1") as workspace:
+        told(workspace, NOISE, handle="F", asserted_at="2025-11-01")
+        one.measure(one.branch({"hidden_width": 64}), 0.9)
+        returns(workspace, "F")
+        assert all_of(workspace, "F", "R-1", "R-2") == {"F": "alive", "R-1": "refuted", "R-2": "refuted"}

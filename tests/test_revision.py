@@ -1,7 +1,9 @@
 """The decisions of belief: given what was recorded, when something is said, then exactly this follows."""
 
+from dataclasses import replace
 from itertools import pairwise
 
+import orjson
 import pytest
 
 from falsify.belief.events import (
@@ -29,6 +31,7 @@ from falsify.belief.graph import Conclusion, Question
 from falsify.belief.ingest import BadReferenceError
 from falsify.belief.revision import AssertFact, Weighing, ask, assert_fact, record_verdicts, restore, retract, rule
 from falsify.belief.text import node_id
+from falsify.codec import decode
 from falsify.errors import InvalidInputError, NotFoundError, RefusedError
 from tests.canonical import canonical
 from tests.driver import InMemory, judged, withheld
@@ -400,6 +403,50 @@ def test_a_weak_source_cannot_kill_a_strong_fact_and_is_the_one_that_is_refuted(
         asserted_at="2023-01-01",
     )
     assert _consequences(events) == [EvidenceRefuted(evidence_id=rumour, by=beliefs.id("strong"), retracted=False)]
+
+
+@pytest.fixture
+def charged(beliefs):
+    """Return a claim of a log of 2022, and a charge of 2021 against the log."""
+    beliefs.fact("The valve was open", source_id="log", asserted_at="2022-01-01", handle="open")
+    charge = _claim_id(beliefs, "The log was forged")
+    finding = judged(charge, beliefs.id("open"), impugned=("log",))
+    beliefs.fact("The log was forged", finding, source_id="audit", asserted_at="2021-01-01", handle="charge")
+    return beliefs
+
+
+def test_a_charge_ends_what_rests_on_its_source_however_much_newer_that_is(charged):
+    assert charged.states() == {"open": "refuted", "charge": "alive"}
+    charged.fact("The valve was open", source_id="log", asserted_at="2023-01-01")
+    assert charged.states() == {"open": "refuted", "charge": "alive"}
+
+
+def test_a_charge_that_comes_back_ends_it_again(charged):
+    charged.retract("charge")
+    assert charged.states()["open"] == "alive"
+    charged.restore("charge")
+    assert charged.states() == {"open": "refuted", "charge": "alive"}
+
+
+def test_a_claim_that_another_source_stands_by_is_not_ended_by_a_charge_and_does_not_end_it(charged):
+    charged.fact("The valve was open", source_id="sensor", asserted_at="2023-01-01")
+    assert charged.states() == {"open": "alive", "charge": "alive"}
+    charged.retract("open", source_id="sensor")
+    assert charged.states() == {"open": "refuted", "charge": "alive"}
+
+
+def test_a_charge_against_a_source_that_is_trusted_more_is_itself_refuted(charged):
+    charged.ingest(sources=[{"id": "audit", "trust": 0.2}])
+    assert charged.states() == {"open": "alive", "charge": "refuted"}
+    charged.ingest(sources=[{"id": "log", "trust": 0.1}])
+    assert charged.states() == {"open": "refuted", "charge": "alive"}
+
+
+def test_a_verdict_that_was_recorded_before_charges_were_told_apart_keeps_its_meaning(beliefs):
+    old = judged("F", "C").event
+    body = {**old.__dict__, "gate": "source"}
+    del body["impugned"]
+    assert decode("belief.verdict_given/1", orjson.dumps(body)) == replace(old, gate="source", impugned=())
 
 
 def test_a_source_trusted_less_later_flips_the_pair_it_had_won(beliefs):

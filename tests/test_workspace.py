@@ -1,5 +1,6 @@
 """The workspace: what the surfaces stand on, with a real log and claims index and a judge that decides by words."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -8,17 +9,20 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from falsify.belief.graph import Conclusion, Evidence, Hypothesis
+from falsify.belief.contradiction import NOT_BY_WORDS, settled
+from falsify.belief.graph import Conclusion, Evidence, Hypothesis, evolve
 from falsify.belief.labelling import justifications
 from falsify.belief.revision import AssertFact
 from falsify.clock import SteppingClock
-from falsify.errors import ConflictError, KeyReusedError, NotFoundError, StaleRevisionError
+from falsify.errors import ConflictError, InvalidInputError, KeyReusedError, NotFoundError, StaleRevisionError
+from falsify.join.research import NUMERIC_JUDGE
+from falsify.judges.pinned import PinnedJudge
 from falsify.ports import Abstention, Opinion
 from projections.beliefs import digest
 from replay.cutoff import Cutoff
 from surfaces.belief_file import Document
 from surfaces.health import verify
-from surfaces.workspace import Workspace
+from surfaces.workspace import Workspace, pending
 from tests.mirror_world import HashEmbedder
 
 WORDS = ("red", "blue", "green", "north", "south", "seven", "nine")
@@ -95,6 +99,75 @@ def test_a_judge_that_abstains_refutes_nothing_and_can_be_asked_again(workspace)
     assert {v["relation"] for v in again["verdicts"]} == {None}
 
 
+class Pinned(WordJudge):
+    """Finds that every fact contradicts everything, as the pinned judge does."""
+
+    name = "pinned"
+
+    def _one(self, _fact, _claim):
+        return Opinion("contradicts", 0.9, "pinned")
+
+
+def returns(workspace, name):
+    """Withdraw a claim and stand by it again; return what was asked when it came back."""
+    node_id = workspace.find(name).id
+    workspace.retract(node_id)
+    told = workspace.retract(node_id, restored=True).as_json()
+    return [(verdict["fact"]["handle"], verdict["claim"]["handle"]) for verdict in told["verdicts"]]
+
+
+def test_what_a_person_decided_is_not_asked_again_when_a_claim_comes_back(workspace):
+    fact(workspace, "not the red sign points north", handle="F")
+    more = {"confidence": 1.0, "rationale": "seen"}
+    workspace.rule(workspace.find("red").id, workspace.find("F").id, relation="contradicts", **more)
+    assert (state(workspace, "red"), state(workspace, "F")) == ("alive", "refuted")
+    assert ("F", "red") not in returns(workspace, "F")
+    assert (state(workspace, "red"), state(workspace, "F")) == ("alive", "refuted")
+
+
+def test_what_was_pinned_is_not_asked_of_a_judge_of_words_when_a_claim_comes_back(workspace):
+    workspace._given_judge = workspace.judge = Pinned()
+    fact(workspace, "see the red sign", handle="F")
+    workspace._given_judge = workspace.judge = WordJudge()
+    assert (state(workspace, "red"), state(workspace, "F")) == ("refuted", "alive")
+    assert ("F", "red") not in returns(workspace, "F")
+    assert (state(workspace, "red"), state(workspace, "F")) == ("refuted", "alive")
+
+
+def test_a_pair_that_was_settled_meanwhile_is_not_unadjudicated(workspace):
+    fact(workspace, "no idea where the red sign points", handle="F")
+    fact_id, signs = workspace.find("F").id, {workspace.find(name).id for name in ("red", "blue")}
+    assert {event.claim_id for event in pending(workspace.graph, fact_id)} == signs
+    for sign in signs:
+        workspace.rule(sign, fact_id, relation="unrelated", confidence=1.0, rationale="seen")
+    assert pending(workspace.graph, fact_id) == []
+    with pytest.raises(InvalidInputError, match="nothing about"):
+        workspace.adjudicate(fact_id)
+
+
+def test_the_judges_that_do_not_go_by_words_are_named_as_they_name_themselves():
+    assert {NUMERIC_JUDGE, PinnedJudge.name} == NOT_BY_WORDS
+
+
+FORGED = "The March QA report was forged."
+
+
+def test_a_charge_is_not_taken_back_by_the_words_of_the_accused(workspace):
+    source = {"source_id": "qa", "source_title": "March QA report"}
+    fact(workspace, "the seven sign points north", handle="seven", asserted_at="2030-01-01", **source)
+    workspace._given_judge = workspace.judge = Pinned()
+    fact(workspace, FORGED, handle="F", asserted_at="2020-01-01")
+    workspace._given_judge = workspace.judge = WordJudge()
+    seven, charge = workspace.find("seven").id, workspace.find("F").id
+    known = workspace.graph.judged(seven, charge)
+    assert (known.fact_id, known.gate, known.impugned) == (charge, "source", ("qa",))
+    graph = workspace.graph.branch()
+    evolve(graph, replace(known, judge="words"))
+    asked = {gate: settled(graph, seven, charge, gate) for gate in ("distance", "slot", "source")}
+    assert asked == {"distance": True, "slot": True, "source": False}
+    assert not settled(graph, charge, seven, "source")
+
+
 def test_the_index_follows_a_log_that_another_process_wrote_to(tmp_path, workspace):
     with opened(tmp_path) as other:
         fact(other, "the green sign points west", handle="G")
@@ -116,17 +189,17 @@ def test_an_index_ahead_of_its_log_is_rebuilt(tmp_path, workspace):
 def test_a_decision_on_an_old_graph_is_taken_anew(tmp_path, workspace, monkeypatch):
     """Somebody else's fact arrives between reading and appending: the command is decided on what is true by then."""
     calls = []
-    original = Workspace._examine
+    original = Workspace.examine
 
     def interrupted(self, graph, fact_id, statement):
         if not calls:
             calls.append(fact_id)
             with opened(tmp_path) as other:
-                monkeypatch.setattr(Workspace, "_examine", original)
+                monkeypatch.setattr(Workspace, "examine", original)
                 fact(other, "not the red sign points north", handle="first")
         return original(self, graph, fact_id, statement)
 
-    monkeypatch.setattr(Workspace, "_examine", interrupted)
+    monkeypatch.setattr(Workspace, "examine", interrupted)
     told = fact(workspace, "not the blue sign points south", handle="second")
     assert told["epoch"] == 2
     assert (state(workspace, "red"), state(workspace, "blue")) == ("refuted", "refuted")

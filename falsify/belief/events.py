@@ -140,13 +140,15 @@ class EvidenceWeighed(Event):
     weight: float
 
 
-@event("belief.verdict_given")
+@event("belief.verdict_given", version=2)
 class VerdictGiven(Event):
     """A judge, or a person, said how a fact relates to a claim.
 
     A person's verdict is `directed`: the attack runs from fact to claim as given. In a judged pair the stronger of
     the two attacks the weaker. `distance` is the cosine distance at which the pair was found, -1 for a directed
-    verdict. `shown` is the SHA-256 of what the judge was shown.
+    verdict. `shown` is the SHA-256 of what the judge was shown. `impugned` are the sources of the claim that the fact
+    impugns: where it names any, the fact attacks the claim, whichever is newer, while the claim rests on these alone;
+    only where they are trusted more than the fact's does the claim attack the fact.
     """
 
     fact_id: NodeId
@@ -160,6 +162,10 @@ class VerdictGiven(Event):
     distance: float
     shown: str
     directed: bool
+    impugned: tuple[str, ...] = ()
+
+
+UPCASTERS["belief.verdict_given", 1] = lambda body: {**body, "impugned": ()}
 
 
 @event("belief.verdict_withheld")

@@ -304,22 +304,31 @@ class BeliefGraph:
         """Return whether the verdict is an attack on `target`.
 
         A person's verdict runs as given, and goes before a judge's on the same pair, also where it finds no conflict;
-        in a judged pair the stronger attacks the weaker.
+        in a judged pair the stronger attacks the weaker, and a charge the claim that rests on what it impugns.
         """
         if not acts(verdict):
             return False
         if verdict.directed:
             return verdict.claim_id == target
-        if self._decided_by_a_person(verdict):
+        if self.ruled(verdict.fact_id, verdict.claim_id):
             return False
         fact, claim = self.evidence(verdict.fact_id), self.evidence(verdict.claim_id)
-        loser = claim if fact.strength.beats(claim.strength) else fact
+        if verdict.impugned:
+            if _has_other_ground(claim, verdict.impugned):
+                return False
+            # A claim is no better founded for being newer than what is said against its ground.
+            loser = fact if claim.strength.trust > fact.strength.trust else claim
+        else:
+            loser = claim if fact.strength.beats(claim.strength) else fact
         return loser.id == target
 
-    def _decided_by_a_person(self, verdict: VerdictGiven) -> bool:
-        fact, claim = verdict.fact_id, verdict.claim_id
-        rulings = (True, fact, claim), (True, claim, fact)
-        return any(self.verdicts.get(claim, ruling) is not None for ruling in rulings)
+    def ruled(self, one: NodeId, other: NodeId) -> bool:
+        """Return whether somebody gave a directed verdict on the pair, in whichever direction."""
+        return any(self.verdicts.get(one, ruling) is not None for ruling in ((True, one, other), (True, other, one)))
+
+    def judged(self, one: NodeId, other: NodeId) -> VerdictGiven | None:
+        """Return the last verdict on the pair that is not directed, if it acts or took one back that did."""
+        return self.verdicts.get(one, (False, min(one, other), max(one, other)))
 
     def confidence(self, conclusion: Conclusion) -> float:
         """Return the confidence a conclusion has now: each dead non-critical dependency leaves DECAY of it."""
@@ -333,6 +342,11 @@ class BeliefGraph:
 def acts(verdict: VerdictGiven) -> bool:
     """Return whether the verdict is of the kind and the confidence that refutes."""
     return verdict.relation in {"contradicts", "supersedes"} and verdict.confidence >= ACTING_CONFIDENCE
+
+
+def _has_other_ground(claim: Evidence, impugned: Collection[str]) -> bool:
+    """Return whether a source stands by the claim that is not impugned."""
+    return any(not a.retracted and a.source_id not in impugned for a in claim.assertions.values())
 
 
 def evolve(graph: BeliefGraph, event: BeliefEvent) -> BeliefGraph:

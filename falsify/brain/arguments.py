@@ -47,8 +47,8 @@ def person_of(org: Org, slug: str) -> Person:
     person = next((p for p in org.people if p.slug == slug), None)
     if person is None:
         known = ", ".join(sorted(p.slug for p in org.people))
-        hint = f"the people are {known or 'nobody yet'}. {ADDING}"
-        raise refused("unknown_person", f"there is no person {shown(slug)}", hint)
+        hint = f"the people are {known}" if known else "there is nobody yet"
+        raise refused("unknown_person", f"there is no person {shown(slug)}", f"{hint}. {ADDING}")
     return person
 
 
@@ -57,8 +57,8 @@ def agent_of(org: Org, name: str) -> Agent:
     agent = org.agent(name)
     if agent is None:
         known = ", ".join(sorted(a.name for a in org.agents))
-        hint = f"the agents are {known or 'none yet'}. {ADDING}"
-        raise refused("unknown_agent", f"there is no agent {shown(name)}", hint)
+        hint = f"the agents are {known}" if known else "there is no agent yet"
+        raise refused("unknown_agent", f"there is no agent {shown(name)}", f"{hint}. {ADDING}")
     return agent
 
 

@@ -194,6 +194,11 @@ def unsound(project: Project, graph: BeliefGraph) -> frozenset[str]:
     )
 
 
+def measurements(project: Project) -> frozenset[NodeId]:
+    """Return the claims that runs measured: numbers decide between them, and no judge of words."""
+    return frozenset(run.claim_id for run in project.runs.values() if run.claim_id)
+
+
 def measurement_state(project: Project, graph: BeliefGraph, node: Node) -> TruthState:
     """Return the truth-state of what a frozen node measured."""
     return graph.nodes[project.runs[node.frozen_by].claim_id].state

@@ -160,10 +160,11 @@ def _weighing(workspace: "Workspace", word: str, stance: str) -> "Weighing":
 
 def _pending(workspace: "Workspace") -> list[dict[str, Any]]:
     from falsify.belief.graph import Evidence
+    from falsify.join.research import measurements
     from surfaces.answers import name
     from surfaces.workspace import pending
 
-    graph = workspace.graph
+    graph, measured = workspace.graph, measurements(workspace.project)
     return [
         {
             "fact": name(graph, event.fact_id),
@@ -174,5 +175,5 @@ def _pending(workspace: "Workspace") -> list[dict[str, Any]]:
         }
         for node in graph.nodes.values()
         if isinstance(node, Evidence)
-        for event in pending(graph, node.id)
+        for event in pending(graph, node.id, measured=measured)
     ]
