@@ -1,5 +1,6 @@
 """What happened in a project, or would, a sentence for each event."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -39,6 +40,7 @@ from falsify.workbench.events import (
     TicketReleased,
 )
 from falsify.workbench.project import Project
+from projections.reproductions import reproduced_by
 
 
 def sentence(event: Event, project: Project) -> str:
@@ -77,7 +79,7 @@ def sentence(event: Event, project: Project) -> str:
         case TicketPrioritized():
             return f"{event.ticket_id} has the priority {event.priority}"
         case NodeCreated():
-            return _created(event)
+            return _created(event, project)
         case NodeImplementationBegan():
             return f"the code of {event.node_id} is being changed: {event.reason}"
         case NodeReadied():
@@ -100,8 +102,7 @@ def sentence(event: Event, project: Project) -> str:
         case RunCancelled():
             return f"{event.run_id} of {event.node_id} is cancelled after {event.seconds:g} s: {event.reason}"
         case EvidenceAttached():
-            kinds = ", ".join(dict.fromkeys(exhibit.kind for exhibit in event.exhibits))
-            return f"{event.node_id} has {len(event.exhibits)} pieces of evidence more: {kinds}"
+            return _attached(event)
         case DecisionCommitted():
             return _decided(event)
         case ApprovalRequested():
@@ -153,7 +154,7 @@ def _unnamed(event: Event, born: Mapping[str, str]) -> Event:
 def _foreseen(event: Event, project: Project) -> str:
     match event:
         case NodeCreated() if event.reproduces:
-            return f"{event.node_id} is created to reproduce {event.reproduces} with another seed"
+            return f"{event.node_id} is created to reproduce {_reproduced(event, project)} with another seed"
         case RunQueued() if project.contract:
             return sentence(replace(event, limit_seconds=project.contract.run_seconds), project)
         case RunCancelled():
@@ -161,13 +162,26 @@ def _foreseen(event: Event, project: Project) -> str:
     return sentence(event, project)
 
 
-def _created(event: NodeCreated) -> str:
+def _created(event: NodeCreated, project: Project) -> str:
     changes = ", ".join(f"{name} {value}" for name, value in event.mutation.items())
     if event.reproduces:
-        return f"{event.node_id} is created to reproduce {event.reproduces} with seed {event.seed}"
+        return f"{event.node_id} is created to reproduce {_reproduced(event, project)} with seed {event.seed}"
     if not event.parent_id:
         return f"{event.node_id} is created: the baseline"
     return f"{event.node_id} is created from {event.parent_id}: {changes or event.change_summary}"
+
+
+def _reproduced(event: NodeCreated, project: Project) -> str:
+    return reproduced_by(project, event.ticket_id, event.reproduces)
+
+
+def _attached(event: EvidenceAttached) -> str:
+    """Return how many files a node got, and of which kinds; a kind with its number where there are several."""
+    kinds = Counter(exhibit.kind for exhibit in event.exhibits)
+    told = ", ".join(kind if count == 1 else f"{kind} ({count})" for kind, count in kinds.items())
+    if len(event.exhibits) == 1:
+        return f"a piece of evidence is attached to {event.node_id}: {told}"
+    return f"{len(event.exhibits)} pieces of evidence are attached to {event.node_id}: {told}"
 
 
 def _decided(event: DecisionCommitted) -> str:

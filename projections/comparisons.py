@@ -8,6 +8,7 @@ from falsify.errors import InvalidInputError
 from falsify.workbench.contract import contract_of
 from falsify.workbench.project import Node, Project
 from falsify.workbench.verdicts import Against, Comparison, compare, named_other, node_of, reference_of
+from projections.reproductions import repetition, reproduction_row
 from projections.soundness import measurement_of
 
 
@@ -39,18 +40,59 @@ def opponent(
     return named_other(project, node, against) if against else reference_of(project, node, unsound=unsound)
 
 
-def held_against(project: Project, node: Node, other: Node | None, *, metric: str = "") -> Comparison:
-    """Return the comparison; where one of the two was not measured, it says so."""
+def held_against(
+    project: Project, node: Node, other: Node | None, *, metric: str = "", reference: Node | None = None
+) -> Comparison:
+    """Return the comparison; where one of the two was not measured, it says so.
+
+    `reference` is what a decision about the node is held against. With anything else, two measurements of one
+    configuration have no verdict: what differs between them is the seed, and one seed is no improvement on another.
+    """
     comparison = compare(project, node, other, metric=metric)
-    if comparison.delta is not None or comparison.verdict is None:
+    if comparison.verdict is None:
         return comparison
-    return replace(comparison, because=_silence(node, other, comparison))
+    if comparison.delta is None:
+        return replace(comparison, because=_silence(node, other, comparison))
+    twice = repetition(project, other, node) if other else None
+    if twice is None:
+        return comparison
+    seeds = f"{node.id} and {twice.earlier.id} are one configuration with two seeds, {twice.where}: {twice.told}"
+    if other is not reference:
+        return replace(comparison, verdict=None, because=f"{seeds}; one seed is no improvement on another")
+    return replace(comparison, because=f"{comparison.because}; but {seeds}")
+
+
+def opposition(project: Project, node: Node, reference: Node | None, so: str = "") -> str:
+    """Return what a decision about a node is held against, and why that; `so` is what else is to be said of it."""
+    against = reference.id if reference else ""
+    why = why_against(node.id, against, project.incumbent)
+    return f"a decision about {node.id} is held against {against or 'nothing'}{so}: {why}"
+
+
+def why_against(node_id: str, against_id: str, incumbent_id: str) -> str:
+    """Return why a decision about a node is held against what it is held against, `incumbent_id` being the incumbent.
+
+    An empty `against_id` is nothing.
+    """
+    if against_id and against_id == incumbent_id:
+        return f"{against_id} is the incumbent"
+    fallen = f"what the incumbent {incumbent_id} measured is refuted"
+    itself = f"{node_id} is the incumbent itself"
+    nearest = (
+        f"{against_id} is its nearest ancestor whose measurement stands"
+        if against_id
+        else "it has no ancestor whose measurement stands"
+    )
+    return f"{itself if node_id == incumbent_id else fallen}, and {nearest}"
 
 
 def comparison_row(
     project: Project, graph: BeliefGraph, comparison: Comparison, *, evidence_gaps: bool = True
 ) -> dict[str, Any]:
-    """Return a comparison. `measurement` and `against_measurement` are the truth-states of what the two measured."""
+    """Return a comparison. `measurement` and `against_measurement` are the truth-states of what the two measured.
+
+    `reproduction` says which node a reproduction is of, and whether it lies within the tolerance of that.
+    """
     contract = contract_of(project)
     node, other = project.nodes[comparison.node_id], project.nodes.get(comparison.against_id)
     row = {
@@ -73,6 +115,7 @@ def comparison_row(
         "because": comparison.because,
         "measurement": measurement_of(project, graph, node),
         "against_measurement": measurement_of(project, graph, other) if other else None,
+        "reproduction": reproduction_row(project, node),
         "decision_id": node.decision_id or None,
     }
     return {**row, "missing_evidence": list(comparison.missing_evidence)} if evidence_gaps else row

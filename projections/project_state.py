@@ -14,6 +14,7 @@ from falsify.workbench.ranking import scorer
 from falsify.workbench.runs import budget
 from projections.chronicle import sentence
 from projections.queue import counts, points, ticket_row
+from projections.recovery import ways_back
 from projections.runs import run_row
 from projections.soundness import incumbent_losses, standing
 from projections.workbench import approval_row
@@ -59,10 +60,16 @@ def key_row(key: Key) -> dict[str, Any]:
     return {"type": key.type, lowest: bounds(key.minimum), "maximum": bounds(key.maximum)}
 
 
-def incumbent_row(project: Project, graph: BeliefGraph) -> dict[str, Any] | None:
-    """Return where the incumbent stands, and what took away what it rests on."""
+def incumbent_row(project: Project, graph: BeliefGraph, unsound: frozenset[str]) -> dict[str, Any] | None:
+    """Return where the incumbent stands, what took away what it rests on, and what may take its place then.
+
+    `ways_back` is None where it stands. `unsound` are the nodes whose measurement is refuted.
+    """
     row = standing(project, graph, project.incumbent)
-    return row and {**row, "losses": [loss.as_json() for loss in incumbent_losses(project, graph)]}
+    if row is None:
+        return None
+    losses = [loss.as_json() for loss in incumbent_losses(project, graph)]
+    return {**row, "losses": losses, "ways_back": ways_back(project, unsound) if losses else None}
 
 
 def budget_row(project: Project) -> dict[str, Any]:

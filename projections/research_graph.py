@@ -7,6 +7,7 @@ from typing import Any
 from falsify.belief.graph import BeliefGraph
 from falsify.workbench.events import NodeStatus
 from falsify.workbench.project import Node, Project
+from projections.reproductions import original
 from projections.runs import run_row
 from projections.soundness import decision_row, measurement_of
 
@@ -72,6 +73,8 @@ def node_row(
 ) -> dict[str, Any]:
     """Return a node. `measurement` is the truth-state of what it measured, `now` in microseconds since 1970.
 
+    `reproduces` is the node that a reproduction measures again, as its ticket says, where that has this configuration.
+
     `metrics` adds the last metrics of the run that froze it; `all_runs` all of its runs, else there is only the latest.
     """
     decision = project.decisions.get(node.decision_id)
@@ -87,7 +90,7 @@ def node_row(
         "decision": decision_row(graph, decision) if decision else None,
         "value": node.value,
         "measurement": measurement_of(project, graph, node),
-        "reproduces": node.reproduces or None,
+        "reproduces": original(project, node) or None,
         "config_mutation": dict(node.mutation),
         "change_summary": node.change_summary,
         "seed": node.seed,

@@ -59,6 +59,11 @@ def measurement_of(project: Project, graph: BeliefGraph, node: Experiment) -> st
     return join.measurement_state(project, graph, node) if node.frozen_by else None
 
 
+def refuted(node: Experiment) -> str:
+    """Return the warning that what a node measured is not believed any more."""
+    return f"what {node.id} measured is refuted: see `falsify why {node.frozen_by}`"
+
+
 def decision_row(graph: BeliefGraph, decision: Decision) -> dict[str, Any]:
     """Return a decision, JSON-ready. `state` is its truth-state."""
     return {

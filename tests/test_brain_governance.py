@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 
 from falsify.brain import governance
+from falsify.brain.arguments import ADDING, agent_of, person_of
 from falsify.brain.events import BrainEvent, GovernanceApplied, OrgAccepted
 from falsify.brain.library import Library, evolve
 from falsify.brain.operations import OPERATIONS
@@ -304,6 +305,15 @@ def test_an_operation_is_refused_by_a_word_and_nothing_is_written(brain, reason,
     answer = orjson.loads(answers[0])
     assert (list(answer), answer["error"], answer["reason"]) == (["error", "reason", "message"], "aor_refused", reason)
     assert brain.log.head() == before
+
+
+def test_who_is_not_on_a_map_without_anybody_is_refused_in_whole_sentences():
+    hints = []
+    for of in (person_of, agent_of):
+        with pytest.raises(RefusedError) as caught:
+            of(EMPTY, "robot")
+        hints.append(caught.value.hint)
+    assert hints == [f"there is nobody yet. {ADDING}", f"there is no agent yet. {ADDING}"]
 
 
 def test_nothing_can_be_changed_before_there_is_a_map(tmp_path):

@@ -66,7 +66,10 @@ def test_a_persons_ticket_is_marked_so_and_waits(world):
     (ticket,) = told["result"]["tickets"]
     assert (ticket["source"], ticket["author"], ticket["status"]) == ("human", "person:ada", "QUEUED")
     assert told["warnings"] == [
-        "T-1 cannot be claimed yet: it waits until a person makes it eligible: `falsify ticket eligible T-1`"
+        (
+            "T-1 cannot be claimed yet: it waits until a person makes it eligible: "
+            "`falsify --project p1 ticket eligible T-1`"
+        )
     ]
     assert steps(told) == [("falsify.ticket.list", {"sort": "created_at"})]
 
@@ -173,8 +176,8 @@ def test_who_claims_reading_is_told_that_it_becomes_no_node_and_who_ends_it(worl
     assert told["warnings"] == [
         (
             f"T-1 asks for {kind}, so that it becomes no node, and no tool ends it: record what you find with "
-            "falsify.belief.record; a person completes it with `falsify ticket complete T-1`, or gives it back with "
-            "`falsify ticket release T-1`"
+            "falsify.belief.record; a person completes it with `falsify --project p1 ticket complete T-1`, or gives it "
+            "back with `falsify --project p1 ticket release T-1`"
         )
     ]
     (step,) = told["nextActions"]

@@ -270,10 +270,16 @@ def decides(world: World, draw: random.Random) -> None:
 
 
 def refutes(world: World, draw: random.Random) -> None:
-    claim_id = world.project.runs[draw.choice([n.frozen_by for n in world.project.nodes.values() if n.value])].claim_id
+    run_id = draw.choice([node.frozen_by for node in world.project.nodes.values() if node.value])
+    charge(world, run_id, draw.randrange(9))
+
+
+def charge(world: World, run_id: str, times: int) -> None:
+    """Refute what a run measured by a fact."""
     beliefs = world.bench.workspace
-    fact = AssertFact(question_id=world.project.question_id, text=f"The seed was chosen {draw.randrange(9)} times.")
+    fact = AssertFact(question_id=world.project.question_id, text=f"The seed was chosen {times} times.")
     beliefs.fact(fact)
+    claim_id = world.project.runs[run_id].claim_id
     beliefs.rule(fact.fact_id, claim_id, relation="contradicts", confidence=0.9, rationale="seen")
 
 
@@ -366,7 +372,7 @@ def test_a_reproduction_keeps_its_node_when_the_incumbent_moves_before_it_is_mat
 
 def test_a_refuted_incumbent_is_not_to_be_reproduced_by_a_second_ticket(tmp_path):
     world = regressed(tmp_path, "AUTORESEARCH")
-    world.refute("N-2", 0.7)
+    charge(world, "R-2", 3)
     first: list[str] = []
     for _ in range(2):
         step = ask(world, STATE, include=[])["nextActions"][0]
@@ -384,17 +390,18 @@ def test_an_agent_in_manual_learns_what_its_approved_ticket_waits_for_and_goes_o
     follow(world, {"tool": CREATE, "arguments": world.body(tickets=[TICKET])})
     (look,) = ask(world, STATE, include=[])["nextActions"]
     waits = "a person makes it eligible: `falsify ticket eligible T-1`"
+    said = "a person makes it eligible: `falsify --project p1 ticket eligible T-1`"
     assert (look["tool"], look["arguments"], look["why"]) == (
         LIST,
         {"project_id": "p1", "status": ["QUEUED"]},
-        f"T-1 waits until {waits}",
+        f"T-1 waits until {said}",
     )
     (row,) = follow(world, look)["result"]["tickets"]
     assert (row["status"], row["waits_for"]) == ("QUEUED", waits)
     refused = send(world, CLAIM, world.body(ticket_id="T-1", reason="It is mine."))["result"]["error"]
     assert (refused["reason"], refused["hint"]) == (
         "ticket_queued",
-        f"it waits until {waits}; no other ticket is ELIGIBLE now",
+        f"it waits until {said}; no other ticket is ELIGIBLE now",
     )
     world.record(lambda s: [*tickets.make_eligible(s.project, "T-1", caller=OWNER)])
     (claim,) = ask(world, STATE, include=[])["nextActions"]

@@ -159,11 +159,14 @@ def show(session: Session, project_name: str | None, **when: Any) -> int:
 
     With --epoch, --position or --as-of where it stood then, by the same projection over that prefix of the log.
     """
+    from functools import partial
+
     from surfaces.lines.project import project as lines
 
     session.project = project_name or session.project
     with session.workbench(**when) as workbench:
-        return session.read(workbench, "falsify.project.get_state", lines, warn=False)
+        told = partial(lines, past=workbench.through is not None)
+        return session.read(workbench, "falsify.project.get_state", told, warn=False)
 
 
 @project.command()
@@ -194,8 +197,8 @@ def amend(
 def mode(session: Session, mode: str, reason: str, key: str | None, dry_run: bool) -> int:
     """Change how much agents may do by themselves, which only a person can.
 
-    MANUAL: they ask before everything they do. COPILOT: they create, claim and materialize tickets, and ask before runs
-    and promotions. AUTORESEARCH: they do all that, and ask before they cancel a run.
+    MANUAL: they ask before everything but decisions that promote nothing. COPILOT: they ask before they start or cancel
+    runs, promote, or revise or retract beliefs. AUTORESEARCH: they ask before they cancel a run, and for nothing else.
     """
     from surfaces.lines.research import done
     from surfaces.research import works

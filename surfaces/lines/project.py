@@ -60,15 +60,16 @@ def created(told: Told) -> Iterator[str]:
     yield click.style(f'  FALSIFY_PROJECT={name}, or project = "{name}" in falsify.toml, saves the option', dim=True)
 
 
-def project(told: Told) -> Iterator[str]:
-    """Render where a project stands, as somebody understands it who has never seen it."""
+def project(told: Told, *, past: bool = False) -> Iterator[str]:
+    """Render where a project stands, as somebody understands it who has never seen it; of the `past` nothing to do."""
     yield f"{click.style(told['project_id'], bold=True)}  {seen(told['objective'])}"
-    parent = f", takes over from {told['parent_project_id']}" if told["parent_project_id"] else ""
-    yield click.style(f"mode {told['mode']}: {MODES[told['mode']]}{parent}", dim=True)
+    yield click.style(f"mode {told['mode']}: {MODES[told['mode']]}", dim=True)
+    if told["parent_project_id"]:
+        yield click.style(f"takes over from {told['parent_project_id']}", dim=True)
     yield ""
     yield from contract(told["contract"])
     yield ""
-    yield from _best(told)
+    yield from _best(told, past=past)
     yield ""
     yield from _budget(told["budget"], told["contract"])
     yield from _queue(told["queue_counts"])
@@ -80,11 +81,11 @@ def project(told: Told) -> Iterator[str]:
 
 
 MODES: Final[Mapping[str, str]] = {
-    "MANUAL": "agents ask before everything they do",
-    "COPILOT": "agents plan; they ask before runs and promotions",
-    "AUTORESEARCH": "agents run and promote by themselves; they ask before they cancel",
+    "MANUAL": "agents ask before everything but decisions that promote nothing",
+    "COPILOT": "agents ask before they start or cancel runs, promote, or revise or retract beliefs",
+    "AUTORESEARCH": "agents ask before they cancel a run, and for nothing else",
 }
-"""What each autonomy mode means, in a line."""
+"""What each autonomy mode means, in a line: a column of the table of who may do what, in words."""
 
 
 def contract(told: Told) -> Iterator[str]:
@@ -129,7 +130,7 @@ def _may_be(key: Told) -> str:
 # --- what is best ---------------------------------------------------------------------------------------------
 
 
-def _best(told: Told) -> Iterator[str]:
+def _best(told: Told, *, past: bool) -> Iterator[str]:
     metric = told["contract"]["metric"]
     yield _stands("Baseline", told["baseline"], metric)
     incumbent = told["incumbent"]
@@ -137,7 +138,7 @@ def _best(told: Told) -> Iterator[str]:
     if incumbent and incumbent["losses"]:
         yield click.style(f"! the incumbent {incumbent['node_id']} rests on evidence that is refuted", fg="yellow")
         yield from lost(incumbent["losses"])
-        yield from (f"  {bullet()} {line}" for line in _remedies(incumbent))
+        yield from (f"  {bullet()} {line}" for line in ([] if past else _remedies(incumbent)))
 
 
 def _stands(title: str, row: Told | None, metric: str) -> str:
@@ -153,11 +154,17 @@ def _stands(title: str, row: Told | None, metric: str) -> str:
 
 
 def _remedies(incumbent: Told) -> Iterator[str]:
+    """Yield what can be done now, and nothing that would be refused."""
     yield f"see why: `falsify why {incumbent['losses'][0]['id']}`"
-    commit = "falsify decision commit NODE --verdict IMPROVED --action PROMOTE --rationale WHY"
-    yield "see what stands: `falsify node list`"
-    yield f"promote it: `{commit}`"
-    yield "or go back to the last incumbent that stands: `falsify decision rollback`"
+    ways = incumbent["ways_back"]
+    if best := ways["promote"]:
+        node, verdict = best["node_id"], best["verdict"]
+        yield f"what {node} measured stands: `falsify node compare {node}`"
+        yield f"promote: `falsify decision commit {node} --verdict {verdict} --action PROMOTE --rationale WHY`"
+    if ways["roll_back_to"]:
+        yield f"go back to {ways['roll_back_to']}, an earlier incumbent that stands: `falsify decision rollback`"
+    if again := ways["reproduce"]:
+        yield f"measure it again: `falsify ticket create`, with --type reproduction --title 'Reproduce {again}'"
 
 
 # --- what is left ---------------------------------------------------------------------------------------------

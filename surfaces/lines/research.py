@@ -213,11 +213,21 @@ def comparison(told: Told) -> Iterator[str]:
         ("against", f"{against} {told['against_measurement']}" if told["against_measurement"] else ""),
         ("effect", _threshold(told, "minimum_effect")),
         ("noise", _threshold(told, "noise_floor")),
+        ("reproduces", _reproduced(told["reproduction"])),
         ("missing", ", ".join(told.get("missing_evidence", ()))),
         ("decision", told["decision_id"]),
     )
     verdict = f"the numbers say {state(told['verdict'])}" if told["verdict"] else "no verdict"
-    yield f"  {verdict}: {told['because']}"
+    head, *rest = wrapped(f"{click.unstyle(verdict)}: {seen(told['because'])}", indent=4)
+    yield f"  {verdict}{head.lstrip().removeprefix(click.unstyle(verdict))}"
+    yield from rest
+
+
+def _reproduced(told: Told | None) -> str:
+    if told is None:
+        return ""
+    where = "within" if told["within_tolerance"] else "beyond"
+    return f"{told['of']}, {where} the tolerance of {told['tolerance']:g}: {told['because']}"
 
 
 def _threshold(told: Told, name: str) -> str:

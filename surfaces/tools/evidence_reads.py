@@ -6,9 +6,12 @@ from typing import Any, Final
 from falsify.workbench.contract import contract_of
 from falsify.workbench.project import Project, Run, StoredEvidence
 from falsify.workbench.runs import run_of
-from falsify.workbench.verdicts import node_of
+from falsify.workbench.verdicts import node_of, reference_of
+from projections.comparisons import opposition
 from projections.exhibits import exhibit_row, exhibits, run_log
+from projections.reproductions import contradictions
 from projections.runs import Line, curves, last_values, run_row
+from projections.soundness import refuted
 from surfaces.envelope import Envelope, NextAction
 from surfaces.running.ending import told_apart
 from surfaces.running.folders import folder_of
@@ -39,11 +42,24 @@ def get_run(workbench: Workbench, given: GetRun, caller: str, fence: Fence) -> E
         row["cancel_reason"] = fence.inline(run.note)
     if sent(given.include_metrics, True):
         row |= _measured(workbench, sight.project, run, fence)
-    warnings: tuple[str, ...] = ()
+    warnings = _doubts(sight, run)
     if sent(given.include_log_preview, False):
         limit = sent(given.log_preview_bytes, LOG_PREVIEW)
-        row["log_preview"], warnings = _log(workbench, sight.project, run, fence, limit)
+        row["log_preview"], wrong = _log(workbench, sight.project, run, fence, limit)
+        warnings += wrong
     return answer(sight, row, fence, warnings=warnings, next_actions=tuple(_after_run(sight, run)))
+
+
+def _doubts(sight: Sight, run: Run) -> tuple[str, ...]:
+    """Return what speaks against a measurement: that it is refuted, or contradicts what it was to reproduce."""
+    project, node = sight.project, sight.project.nodes[run.node_id]
+    if node.frozen_by != run.id:
+        return ()
+    told = (refuted(node),) if node.id in sight.unsound else ()
+    against = contradictions(project, node)
+    if not against:
+        return told
+    return (*told, *against, opposition(project, node, reference_of(project, node, unsound=sight.unsound)))
 
 
 def _failure(run: Run, fence: Fence) -> dict[str, Any]:

@@ -12,15 +12,26 @@ from typing import Any, Final
 from falsify import join
 from falsify.errors import RefusedError
 from falsify.log import canonical
-from falsify.workbench.decisions import earlier_incumbents
 from falsify.workbench.events import Action, TicketStatus, VerdictName
 from falsify.workbench.plan import resolved
-from falsify.workbench.project import Node, Project, Run, Setup, Ticket
+from falsify.workbench.project import Node, Project, Run, Ticket
 from falsify.workbench.ranking import rank_score
 from falsify.workbench.runs import admits_run, budget, exhausted, queue_run
 from falsify.workbench.tickets import READING, waits_for
-from falsify.workbench.verdicts import compare, numbers, reference_of
+from falsify.workbench.verdicts import Comparison, compare, numbers, reference_of
 from projections.queue import points
+from projections.recovery import (
+    earlier_incumbent,
+    goes_on,
+    measured_again,
+    promotable,
+    reproductions,
+    stated,
+    to_reproduce,
+    under_way,
+    unopposed,
+)
+from projections.reproductions import contradictions
 from surfaces.envelope import NextAction
 from surfaces.workbench import Sight
 
@@ -125,35 +136,73 @@ def reproduce(project: Project, node: Node) -> NextAction:
 def decide(project: Project, node: Node, unsound: frozenset[str]) -> NextAction | None:
     """Return the decision that the numbers call for about a frozen node, its rationale drafted; None if there is one.
 
-    Of a measurement that is refuted they call for nothing: it is to be reproduced.
+    Of a measurement that is refuted they call for nothing: it is to be reproduced, unless it was. A reproduction that
+    contradicts what it reproduces says so, whatever the numbers call for.
     """
     if node.status != "FROZEN" or node.decision_id:
         return None
-    comparison = compare(project, node, reference_of(project, node, unsound=unsound))
+    reference = reference_of(project, node, unsound=unsound)
+    comparison = compare(project, node, reference)
     verdict = comparison.verdict or "INCONCLUSIVE"
     if node.id in unsound:
-        why = f"what {node.id} measured is refuted"
-        rationale = f"{numbers(comparison)}; but what {node.id} measured is refuted."
-        return _decision(project, node, verdict="INCONCLUSIVE", action="REPRODUCE", rationale=rationale, why=why)
-    why = f"the numbers say {verdict}: {comparison.because}"
-    rationale = f"{numbers(comparison)}: {comparison.because}."
-    return _decision(project, node, verdict=verdict, action=ACTIONS[verdict], rationale=rationale, why=why)
+        return _of_refuted(project, node, comparison, unsound)
+    if unopposed(comparison) and project.incumbent in unsound:
+        return promote(project, comparison)
+    action, because = ACTIONS[verdict], comparison.because
+    if reference is not None and reference.setup == node.setup and verdict != "INCONCLUSIVE":
+        action, because = "KEEP_FROZEN", f"{because}, but it is the configuration of {reference.id} with another seed"
+    why = _but(project, node, f"the numbers say {verdict}: {because}")
+    rationale = f"{_but(project, node, f'{numbers(comparison)}: {because}')}."
+    return _decision(project, node, verdict=verdict, action=action, rationale=rationale, why=why)
+
+
+def promote(project: Project, comparison: Comparison) -> NextAction:
+    """Return the promotion of a node whose measurement stands in the place of an incumbent that rests on refuted."""
+    node = project.nodes[comparison.node_id]
+    stands = f"what {node.id} measured stands, and the incumbent {project.incumbent} rests on refuted evidence"
+    return _decision(
+        project,
+        node,
+        verdict=stated(comparison),
+        action="PROMOTE",
+        rationale=f"{_but(project, node, f'{numbers(comparison)}: {stands}')}.",
+        why=_but(project, node, stands),
+    )
 
 
 def roll_back(project: Project, unsound: frozenset[str]) -> NextAction | None:
     """Return the promotion of the last earlier incumbent whose measurement stands, None if there is none."""
-    earlier = next((project.nodes[n] for n in earlier_incumbents(project) if n not in unsound), None)
+    earlier = earlier_incumbent(project, unsound)
     if earlier is None:
         return None
     comparison = compare(project, earlier, reference_of(project, earlier, unsound=unsound))
-    verdict: VerdictName = "IMPROVED" if comparison.verdict == "IMPROVED" else "INCONCLUSIVE"
     why = f"{earlier.id} was the incumbent before, and what it measured stands"
     measured = f"; {numbers(comparison)}" if comparison.reference is not None else ""
     rationale = (
         f"Back to {earlier.id}, whose measurement stands, from {project.incumbent}, which rests on refuted evidence"
         f"{measured}."
     )
-    return _decision(project, earlier, verdict=verdict, action="PROMOTE", rationale=rationale, why=why)
+    return _decision(project, earlier, verdict=stated(comparison), action="PROMOTE", rationale=rationale, why=why)
+
+
+def _but(project: Project, node: Node, what: str) -> str:
+    """Return what speaks for a decision, and which measurements that of the node contradicts, if it does."""
+    against = contradictions(project, node)
+    return f"{what}; but {'; '.join(against)}" if against else what
+
+
+def _of_refuted(project: Project, node: Node, comparison: Comparison, unsound: frozenset[str]) -> NextAction:
+    """Return the decision about a node whose measurement is refuted: reproduce it, unless that was done and stands."""
+    again = measured_again(project, node, unsound)
+    done = f", and {again} measured it again" if again else ""
+    return _decision(
+        project,
+        node,
+        verdict="INCONCLUSIVE",
+        action="KEEP_FROZEN" if again else "REPRODUCE",
+        rationale=f"{numbers(comparison)}; but what {node.id} measured is refuted{done}.",
+        why=f"what {node.id} measured is refuted{done}",
+    )
 
 
 # --- how things stand -----------------------------------------------------------------------------------------
@@ -170,16 +219,23 @@ def next_steps(sight: Sight, unsound: frozenset[str], eligible: Iterable[Ticket]
 
 
 def undermined(project: Project, unsound: frozenset[str]) -> Iterator[NextAction]:
-    """Yield what puts the incumbent on firm ground again, where it rests on refuted evidence."""
+    """Yield what puts the incumbent on firm ground again, where it rests on refuted evidence.
+
+    What nobody decided about is compared first, and promoted from there.
+    """
     incumbent = project.nodes[project.incumbent]
-    under_way = [t for t in _reproductions(project, incumbent) if _goes_on(project, t)]
-    yield from (claim(project, ticket) for ticket in islice(under_way, 1) if ticket.status == "ELIGIBLE")
-    if not under_way:
-        yield reproduce(project, incumbent)
+    yield from (claim(project, t) for t in islice(under_way(project, incumbent), 1) if t.status == "ELIGIBLE")
+    again = to_reproduce(project, unsound)
+    if again is not None:
+        yield reproduce(project, again)
     back = roll_back(project, unsound)
     if back is not None:
         yield back
-    if incumbent.parent_id:
+    best = promotable(project, unsound)
+    if best is not None and project.nodes[best.node_id].decision_id:
+        yield promote(project, best)
+    parent = project.nodes.get(incumbent.parent_id)
+    if parent is not None and parent.setup != incumbent.setup:
         yield compare_node(project, incumbent, f"see what {incumbent.id} claims over its parent", against="parent")
 
 
@@ -246,33 +302,9 @@ def _unreproduced(project: Project) -> Iterator[Node]:
         decision = project.decisions.get(node.decision_id)
         if decision is None or decision.action != "REPRODUCE":
             continue
-        since = (
-            t for t in _reproductions(project, node) if t.created_at > decision.committed_at or _goes_on(project, t)
-        )
+        since = (t for t in reproductions(project, node) if t.created_at > decision.committed_at or goes_on(project, t))
         if not any(since):
             yield node
-
-
-def _reproductions(project: Project, node: Node) -> Iterator[Ticket]:
-    """Yield the tickets that measure again what a node measures."""
-    return (
-        ticket
-        for ticket in project.tickets.values()
-        if ticket.type == "reproduction" and _measures(project, ticket) == node.setup
-    )
-
-
-def _measures(project: Project, ticket: Ticket) -> Setup | None:
-    """Return what a reproduction measures again, as far as it is settled."""
-    node = project.nodes.get(ticket.node_id or ticket.reproduces)
-    return node.setup if node else None
-
-
-def _goes_on(project: Project, ticket: Ticket) -> bool:
-    """Return whether what a ticket is to measure may still be measured."""
-    if ticket.status == "MATERIALIZED":
-        return project.nodes[ticket.node_id].status != "FROZEN"
-    return ticket.status not in {"COMPLETED", "CANCELLED"}
 
 
 def _waiting(project: Project, caller: str) -> set[tuple[str, str]]:

@@ -34,8 +34,11 @@ from falsify.workbench.project import Project, Ticket
 from falsify.workbench.tickets import READING, waits_for
 from falsify.workbench.verdicts import missing_evidence
 from projections.beliefs import BELIEF_EVENTS
+from projections.comparisons import why_against
 from projections.project_state import budget_row
 from projections.queue import best
+from projections.recovery import under_way
+from projections.reproductions import contradictions
 from projections.runs import run_row
 from surfaces import answers
 from surfaces.envelope import NextAction
@@ -376,7 +379,7 @@ def _committed(after: Sight, events: Sequence[Event]) -> dict[str, Any]:
 def _follow_up(after: Sight, events: Sequence[Event]) -> tuple[NextAction, ...]:
     committed = _the(events, DecisionCommitted)
     project, node = after.project, after.project.nodes[committed.node_id]
-    if committed.action == "REPRODUCE":
+    if committed.action == "REPRODUCE" and not any(under_way(project, node)):
         return (suggestions.reproduce(project, node),)
     if committed.action == "REQUEST_MORE_EVIDENCE":
         return (suggestions.evidence(project, node),)
@@ -391,6 +394,10 @@ def _weak_points(after: Sight, events: Sequence[Event]) -> tuple[str, ...]:
     told = []
     if committed.action == "PROMOTE" and committed.verdict == "INCONCLUSIVE":
         told.append(f"{decision_id} promotes {node_id}, though {_doubt(committed)}")
+    if against := contradictions(after.project, node):
+        opponent, before = committed.against_id, committed.previous_incumbent
+        told += against
+        told.append(f"{decision_id} is held against {opponent or 'nothing'}: {why_against(node_id, opponent, before)}")
     if missing := missing_evidence(after.project, node):
         told.append(f"{node_id} lacks required evidence: {', '.join(missing)}")
     if node_id in after.unsound:

@@ -8,13 +8,14 @@ from typing import Any, Final
 from falsify import join
 from falsify.errors import InvalidInputError
 from falsify.events import Recorded
-from falsify.workbench.project import Project, Ticket
+from falsify.workbench.project import Node, Project, Ticket
 from falsify.workbench.ranking import scorer
 from falsify.workbench.verdicts import node_of, reference_of
 from projections import project_state, queue, research_graph
-from projections.comparisons import comparison_row, held_against, opponent
+from projections.comparisons import comparison_row, held_against, opponent, opposition
+from projections.reproductions import contradictions
 from projections.runs import MOST_METRICS
-from projections.soundness import incumbent_losses, standing
+from projections.soundness import incumbent_losses, refuted, standing
 from projections.workbench import WORKBENCH_EVENTS
 from surfaces.envelope import Envelope
 from surfaces.tools import suggestions
@@ -83,7 +84,7 @@ def _baseline(look: _Look) -> object:
 
 
 def _incumbent(look: _Look) -> object:
-    row = _stands(look.fence, project_state.incumbent_row(look.project, look.sight.graph))
+    row = _stands(look.fence, project_state.incumbent_row(look.project, look.sight.graph, look.sight.unsound))
     return row and {**row, "losses": [plain(look.fence, loss, "id", "by", "because") for loss in row["losses"]]}
 
 
@@ -275,20 +276,25 @@ def compare_node(workbench: Workbench, given: CompareNode, caller: str, fence: F
     node = node_of(project, given.node_id)
     against, named = sent(given.against, None), sent(given.against_node_id, "")
     other = opponent(project, node, against=against, against_node_id=named, unsound=unsound)
-    comparison = held_against(project, node, other, metric=sent(given.metric, ""))
+    reference = reference_of(project, node, unsound=unsound)
+    comparison = held_against(project, node, other, metric=sent(given.metric, ""), reference=reference)
     row = comparison_row(project, sight.graph, comparison, evidence_gaps=sent(given.include_evidence_gaps, True))
     row["differing_keys"] = {
         name: {side: setting(fence, value) for side, value in pair.items()}
         for name, pair in row["differing_keys"].items()
     }
-    warnings = [
-        f"what {each.id} measured is refuted: see `falsify why {each.frozen_by}`"
-        for each in (node, other)
-        if each is not None and each.id in unsound
-    ]
     decision = suggestions.decide(project, node, unsound)
-    reference = reference_of(project, node, unsound=unsound)
-    if node.status == "FROZEN" and reference is not other:
-        so = ", and so is the one that is suggested" if decision else ""
-        warnings.append(f"a decision about {node.id} is held against {reference.id if reference else 'nothing'}{so}")
+    warnings = [
+        *(refuted(each) for each in (node, other) if each is not None and each.id in unsound),
+        *contradictions(project, node),
+    ]
+    elsewhere = reference is not other
+    if node.status == "FROZEN" and (elsewhere or warnings or _fallen(project, node, unsound)):
+        so = ", and so is the one that is suggested" if decision and elsewhere else ""
+        warnings.append(opposition(project, node, reference, so))
     return answer(sight, row, fence, warnings=tuple(warnings), next_actions=(decision,) if decision is not None else ())
+
+
+def _fallen(project: Project, node: Node, unsound: frozenset[str]) -> bool:
+    """Return whether a decision about the node is not held against the incumbent because that is refuted."""
+    return project.incumbent in unsound and project.incumbent != node.id
