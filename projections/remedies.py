@@ -44,13 +44,17 @@ def _returns(graph: BeliefGraph, node: Node) -> Iterator[str]:
 
     @cache
     def loss(node_id: NodeId) -> _Loss:
-        return _Loss(next(_cures(graph, graph.nodes[node_id]), ""), _lost(graph, node_id))
+        lost = dict.fromkeys(on for group in _lost(graph, node_id) for on in group)
+        return _Loss(_cure(graph, graph.nodes[node_id]), tuple(lost))
 
-    yield from _cures(graph, node)
-    lost = _lost(graph, node.id)
-    for on in lost:
+    def told(on: NodeId) -> str:
         way, end = _way_back(loss, node.id, on)
-        yield _told([_name(graph.nodes[each]) for each in way], end)
+        return _told([_name(graph.nodes[each]) for each in way], end)
+
+    if cure := _cure(graph, node):
+        yield cure
+    lost = _lost(graph, node.id)
+    yield from dict.fromkeys(", together with ".join(map(told, group)) for group in lost)
     if lost:
         yield _NEW_GROUND
 
@@ -67,21 +71,22 @@ def _way_back(loss: Callable[[NodeId], _Loss], start: NodeId, on: NodeId) -> tup
     return way, loss(way[-1]).cure
 
 
-def _cures(graph: BeliefGraph, node: Node) -> Iterator[str]:
-    """Yield what would undo what befell the node itself, whatever it rests on."""
+def _cure(graph: BeliefGraph, node: Node) -> str:
+    """Return what would undo what befell the node itself, whatever it rests on; "" where nothing did."""
     if not isinstance(node, Evidence):
-        return
-    for attacker, _ in graph.attackers(node.id):
-        other = graph.nodes[attacker]
-        if other.state in {"alive", "contested"}:
-            yield f"the fall of {_name(other)}: retract it, or record a fact that refutes it"
+        return ""
+    attackers = (graph.nodes[attacker] for attacker, _ in graph.attackers(node.id))
+    falls = [f"the fall of {_name(each)}" for each in attackers if each.state in {"alive", "contested"}]
+    needed = [f"{fall}: retract it, or record a fact that refutes it" for fall in falls]
     if node.retracted:
-        yield f"a source standing by it again: `falsify retract {_name(node)} --restore`"
+        needed.append(f"a source standing by it again: `falsify retract {_name(node)} --restore`")
+    return "; together with ".join(needed)
 
 
-def _lost(graph: BeliefGraph, node_id: NodeId) -> tuple[NodeId, ...]:
+def _lost(graph: BeliefGraph, node_id: NodeId) -> list[list[NodeId]]:
+    """Return what has to return of each justification of a node: all of one, if any has lost something."""
     groups = justifications(graph, node_id).values()
-    return tuple(dict.fromkeys(on for group in groups for on in group if not graph.nodes[on].alive))
+    return [lost for group in groups if (lost := [on for on in group if not graph.nodes[on].alive])]
 
 
 def _told(names: list[str], end: str) -> str:

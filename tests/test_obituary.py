@@ -306,6 +306,25 @@ def test_the_way_back_of_a_long_chain_names_its_ends():
     ]
 
 
+def test_what_befell_it_twice_has_to_be_undone_twice():
+    history = refuted(world(), RED)
+    history.retract("red")
+    assert told_of(history, "red").remedies == [
+        f"{FALL}; together with a source standing by it again: `falsify retract red --restore`"
+    ]
+
+
+def test_of_what_holds_only_together_all_has_to_return():
+    both = [{"evidence": "red", "group": "signs"}, {"evidence": "blue", "group": "signs"}]
+    history = refuted(world({"id": "k", "statement": "So it is", "depends_on": both}), RED)
+    history.retract("blue")
+    assert told_of(history, "k").remedies == [
+        f"the return of red, through {FALL}, together with the return of blue, through a source standing by it again: "
+        "`falsify retract blue --restore`",
+        "a new living dependency that suffices on its own",
+    ]
+
+
 def test_in_a_loop_nothing_brings_the_other_back():
     loop = [
         {"id": "one", "statement": "So one", "depends_on": [{"conclusion": "other"}]},
