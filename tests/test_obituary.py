@@ -319,8 +319,10 @@ def test_of_what_holds_only_together_all_has_to_return():
     history = refuted(world({"id": "k", "statement": "So it is", "depends_on": both}), RED)
     history.retract("blue")
     assert told_of(history, "k").remedies == [
-        f"the return of red, through {FALL}, together with the return of blue, through a source standing by it again: "
-        "`falsify retract blue --restore`",
+        (
+            f"the return of red, through {FALL}, together with the return of blue, through a source standing by it "
+            "again: `falsify retract blue --restore`"
+        ),
         "a new living dependency that suffices on its own",
     ]
 
