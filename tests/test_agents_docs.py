@@ -8,6 +8,7 @@ from pathlib import Path
 import cli
 from surfaces.mcp import connections, sessions
 from surfaces.mcp.connections import Stage
+from surfaces.mcp.desk import MOST_WAITING
 from surfaces.mcp.prompts import PROMPTS
 from surfaces.mcp.resources import PROJECTS, RESOURCES, SCHEME
 from surfaces.mcp.rows import rows
@@ -47,7 +48,7 @@ def test_the_limits_on_the_page_are_those_that_hold():
     told = [int(each) for each in re.findall(r"\b\d+\b", PAGE.split("## Security\n")[1]) if each not in {"2026", "429"}]
     assert told == [
         connections.MOST, connections.PATIENCE[Stage.FIRST_HEAD], connections.PATIENCE[Stage.BODY], sessions.OF_TOKEN,
-        sessions.AT_ONCE, sessions.LOOK,
+        sessions.AT_ONCE, sessions.LOOK, MOST_WAITING,
     ]  # fmt: skip
     assert {
         Stage.FIRST_HEAD: told[1], Stage.NEXT_HEAD: told[1], Stage.BODY: told[2], Stage.TAKEN: told[2],
