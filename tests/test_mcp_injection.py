@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from anyio.from_thread import start_blocking_portal
+from mcp_types import ResourceTemplateReference
 
 from falsify import join
 from falsify.belief.text import clean
@@ -363,6 +364,46 @@ def test_a_request_its_rejection_and_what_it_says_of_itself_are_data(tmp_path):
         assert marks(yours) == EVERY
 
 
+@contextmanager
+def library(workspace: Workspace, caller: str = "agent:a"):
+    """Yield what reads a resource, and what completes an argument of one, over one connection."""
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(serve_in_memory(workspace, caller)) as client,
+    ):
+
+        def read(uri: str) -> Any:
+            return portal.call(client.read_resource, uri).contents
+
+        def complete(template: str, name: str, typed: str, given: dict[str, str]) -> list[str]:
+            kind = ResourceTemplateReference(type="ref/resource", uri=template)
+            return portal.call(client.complete, kind, {"name": name, "value": typed}, given).completion.values
+
+        yield read, complete
+
+
+def noise(told: object) -> list[str]:
+    """Return the texts in a JSON value that are loud or more than one line."""
+    return [text for _, text in strings(told) if loud(text) or "\n" in text]
+
+
+def test_the_list_of_projects_and_a_request_as_a_person_is_told_of_it_are_data(tmp_path):
+    with memory(tmp_path) as workspace:
+        asked_for = []
+        for number, payload in enumerate(PAYLOADS):
+            made = begun(workspace, f"p{number}", objective=marked(number, payload), mode="MANUAL")
+            arguments = {"project_id": f"p{number}", "node_id": "N-1", "reason": marked(number, payload, 500)}
+            sent = {**arguments, "idempotency_key": "k", "expected_project_revision": made.project.revision}
+            (told,) = asked(workspace, ("falsify.run.start", sent))
+            asked_for.append(told.structured_content["approval"]["id"])
+        with library(workspace) as (read, _):
+            (projects,) = read("falsify://projects")
+            requests = [read(f"falsify://approval/p{number}/{name}") for number, name in enumerate(asked_for)]
+    told = [json.loads(projects.text), *(json.loads(contents[0].text) for contents in requests)]
+    assert (noise(told), marks(told[0]), marks(told[1:])) == ([], EVERY, EVERY)
+    assert {contents[1].text for contents in requests} == {NOTICE}
+
+
 def test_an_act_that_repeats_what_it_was_sent_repeats_it_as_data(tmp_path):
     with memory(tmp_path) as workspace:
         made, told = begun(workspace), []
@@ -485,6 +526,14 @@ def test_recall_tells_claims_quotes_and_sources_as_data(believed):
     clean_doors(told)
     hits = [hit for each in told for hit in each.structured_content["result"]["hits"]]
     assert marks([source["quote"] for hit in hits for source in hit.get("sources", ())]) == EVERY
+
+
+def test_names_that_are_no_plain_words_complete_nothing(believed):
+    with library(believed.workspace) as (_, complete):
+        told = complete("falsify://obituary/{project}/{node}", "node", "zq", {"project": "p1"})
+    names_ = {short(number, payload)[:64] for number, payload in enumerate(PAYLOADS)}
+    assert told
+    assert (noise(told), {*told} - names_) == ([], set())
 
 
 def test_why_tells_a_chain_as_data(believed):
