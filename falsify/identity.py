@@ -9,7 +9,22 @@ OWNER: Final = "owner"
 PROJECT_ID: Final = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}"
 """What a project can be called: a name that is safe as that of a folder, too."""
 
+_PROJECT_ID = re.compile(PROJECT_ID)
 _IDENTITY = re.compile(r"owner|person:[a-z0-9-]+|agent:[A-Za-z0-9_.-]+")
+
+
+def is_project_id(name: str) -> bool:
+    """Return whether a project can be called so."""
+    return _PROJECT_ID.fullmatch(name) is not None
+
+
+def require_project_id(name: str) -> str:
+    """Return the name, or raise InvalidInputError where no project can be called so."""
+    if not is_project_id(name):
+        raise InvalidInputError(
+            f"{name!r} cannot be the id of a project", hint="use up to 64 letters, digits, _ . and -"
+        )
+    return name
 
 
 def identity(name: str) -> str:

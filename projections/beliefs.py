@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, cast, get_args
+from typing import Any, Final, cast, get_args
 
 import orjson
 
@@ -44,32 +44,31 @@ PREMISES: frozenset[type] = frozenset(get_args(Premise))
 CONSEQUENCES: frozenset[type] = frozenset(get_args(Consequence))
 
 
+BIRTHS: Final = frozenset({QuestionAsked, HypothesisProposed, EvidenceRecorded, ConclusionDrawn})
+"""What brings a node into being."""
+
+LOSSES: Final = frozenset(
+    {EvidenceRefuted, EvidenceSuperseded, EvidenceInvalidated, ConclusionInvalidated, HypothesisSuperseded,
+     NodeContested, NodeForgotten}
+)  # fmt: skip
+"""What takes something away from a node: that it stands, or that it is known at all."""
+
+_SUBJECTS: Final = ("evidence_id", "conclusion_id", "node_id", "hypothesis_id", "question_id")
+
+
+def subject(event: Event) -> NodeId:
+    """Return the node that an event is about, "" for one that is about none; each has the first of its fields."""
+    return next((getattr(event, field) for field in _SUBJECTS if hasattr(event, field)), "")
+
+
 def born(event: Event) -> NodeId:
     """Return the node that an event brings into being, "" for none."""
-    match event:
-        case QuestionAsked():
-            return event.question_id
-        case HypothesisProposed():
-            return event.hypothesis_id
-        case EvidenceRecorded():
-            return event.evidence_id
-        case ConclusionDrawn():
-            return event.conclusion_id
-    return ""
+    return subject(event) if type(event) in BIRTHS else ""
 
 
 def fallen(event: Event) -> NodeId:
-    """Return the node that an event takes something away from, "" for none: that it stands, or that it is known."""
-    match event:
-        case EvidenceRefuted() | EvidenceSuperseded() | EvidenceInvalidated():
-            return event.evidence_id
-        case ConclusionInvalidated():
-            return event.conclusion_id
-        case HypothesisSuperseded():
-            return event.hypothesis_id
-        case NodeContested() | NodeForgotten():
-            return event.node_id
-    return ""
+    """Return the node that an event takes something away from, "" for none."""
+    return subject(event) if type(event) in LOSSES else ""
 
 
 def _evolve(graph: BeliefGraph, recorded: Recorded) -> BeliefGraph:

@@ -18,11 +18,10 @@ from falsify.belief.graph import BeliefGraph, acts
 from falsify.belief.text import written
 from falsify.events import NodeId, Recorded
 from falsify.workbench.project import Project
-from projections.beliefs import CONSEQUENCES, describe
+from projections.beliefs import CONSEQUENCES, describe, subject
 from projections.chronicle import sentence
 from projections.workbench import WORKBENCH_EVENTS
 
-_SUBJECTS = ("evidence_id", "conclusion_id", "node_id", "hypothesis_id")
 _CAUSES = ("by", "because")
 
 
@@ -107,12 +106,11 @@ def _verdict(graph: BeliefGraph, event: VerdictGiven | VerdictWithheld) -> dict[
 
 def _change(graph: BeliefGraph, event: BeliefEvent) -> dict[str, Any]:
     body = event.__dict__
-    node_id = next(body[field] for field in _SUBJECTS if field in body)
     causes = [body[field] for field in _CAUSES if body.get(field)] or list(body.get("over", ()))
     cause = causes[0] if causes else ""
     return {
         "change": event.kind.removeprefix("belief."),
-        **(name(graph, node_id) or {}),
+        **(name(graph, subject(event)) or {}),
         "because": name(graph, cause),
     }
 

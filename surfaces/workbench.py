@@ -4,7 +4,6 @@ Writing is: load project and beliefs, decide, append with the revision decided o
 a caller do is not decided for it: it becomes a request, which a person approves, once.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -16,7 +15,7 @@ from falsify.belief.graph import evolve as evolve_beliefs
 from falsify.belief.revision import remark
 from falsify.errors import ConflictError, FalsifyError, NotFoundError, StaleRevisionError
 from falsify.events import Event, NodeId, Recorded
-from falsify.identity import PROJECT_ID, require_person
+from falsify.identity import is_project_id, require_person
 from falsify.log import canonical
 from falsify.ports import Statement
 from falsify.workbench import approvals
@@ -33,8 +32,6 @@ from surfaces.writing import ATTEMPTS, Asked, Decided, answered_with, append_dec
 
 if TYPE_CHECKING:
     from falsify.belief.events import BeliefEvent
-
-_PROJECT_ID = re.compile(PROJECT_ID)
 
 
 def unexamined(_graph: BeliefGraph, _claim: NodeId, _said: Statement) -> list[Finding]:
@@ -144,8 +141,7 @@ class Workbench:
     through: int | None = None
 
     def __init__(self, workspace: Workspace, project_id: str, *, new: bool = False, beliefs: bool = False) -> None:
-        known = _PROJECT_ID.fullmatch(project_id)
-        if not known or not (new or workspace.knows(project_id)):
+        if not (is_project_id(project_id) if new else workspace.knows(project_id)):
             raise _absent(project_id)
         self.workspace = workspace.of(project_id)
         self.project_id = project_id

@@ -37,7 +37,7 @@ from falsify.belief.text import a_kind, node_id, written
 from falsify.clock import SystemClock
 from falsify.errors import InvalidInputError, NotFoundError, UnavailableError
 from falsify.events import Event, NodeId, Recorded
-from falsify.identity import PROJECT_ID
+from falsify.identity import is_project_id
 from falsify.join.research import measurements
 from falsify.log import EventLog, canonical, open_log
 from falsify.ports import Candidate, Clock, Embedder, Judge, Progress, Relation, Statement
@@ -58,8 +58,6 @@ if TYPE_CHECKING:
     from projections.answers import Answerer
     from projections.claims import ClaimsIndex, VectorTable
     from projections.cognee import Mirror
-
-_PROJECT_ID = re.compile(PROJECT_ID)
 
 FOLDER = ".falsify"
 """What makes a folder a workspace."""
@@ -227,7 +225,7 @@ class Workspace:
 
         A project that is unknown leaves nothing behind here.
         """
-        if not _PROJECT_ID.fullmatch(project):
+        if not is_project_id(project):
             return False
         if (project == self.settings.project or project in self._others) and self.of(project).project.revision:
             return True

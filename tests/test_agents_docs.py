@@ -6,9 +6,9 @@ import shlex
 from pathlib import Path
 
 import cli
-from surfaces.mcp import connections, sessions
-from surfaces.mcp.connections import Stage
 from surfaces.mcp.desk import MOST_WAITING
+from surfaces.mcp.http import connections, sessions
+from surfaces.mcp.http.connections import Stage
 from surfaces.mcp.prompts import PROMPTS
 from surfaces.mcp.resources import PROJECTS, RESOURCES, SCHEME
 from surfaces.mcp.rows import rows

@@ -37,7 +37,7 @@ from falsify.log import EventLog
 from falsify.recorders.memory import MemoryRecorder
 from surfaces.brain import Brain
 from surfaces.envelope import STATUSES
-from surfaces.mcp.http import Address, listen, serve_http
+from surfaces.mcp.http.serving import Address, listen, serve_http
 from surfaces.mcp.rows import NOTICE, Row, rows
 from surfaces.workspace import Workspace
 from tests.brain_writes_world import ORG, PAGES, SilentJudge, page, record

@@ -14,14 +14,13 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-import surfaces.mcp.http
 from cli import cli
 from falsify.errors import InvalidInputError
-from surfaces.mcp import connections, sessions
-from surfaces.mcp.connections import Stage
 from surfaces.mcp.desk import Desk
-from surfaces.mcp.http import Address, HttpServer, allowed, by_token, http_app, listen
-from surfaces.mcp.names import Names, host_name
+from surfaces.mcp.http import connections, serving, sessions
+from surfaces.mcp.http.connections import Stage
+from surfaces.mcp.http.names import Names, host_name
+from surfaces.mcp.http.serving import Address, HttpServer, allowed, by_token, http_app, listen
 from surfaces.mcp.server import make_server
 from surfaces.mcp.tokens import Tokens
 from surfaces.workspace import Workspace
@@ -49,7 +48,7 @@ def serve(tmp_path):
     def served(most):
         address = Address.parse("127.0.0.1:0")
         with pytest.MonkeyPatch.context() as patch, Desk(world.workspace) as desk, listen(address) as listening:
-            patch.setattr(surfaces.mcp.http, "room", lambda: most)
+            patch.setattr(serving, "room", lambda: most)
             app = http_app(make_server(desk, by_token), tokens=tokens, names=allowed(address, ()))
             server = HttpServer(app)
             thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -203,7 +202,7 @@ def over(held, seconds):
 def test_there_are_half_as_many_connections_as_files_may_be_open_and_no_more_than_so_many():
     resource = pytest.importorskip("resource")
     script = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, ({0}, {0})); "
-    script += "from surfaces.mcp.connections import room; print(room())"
+    script += "from surfaces.mcp.http.connections import room; print(room())"
     limits = [100, min(4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1])]
     told = [subprocess.check_output([sys.executable, "-c", script.format(each)], text=True) for each in limits]
     assert [int(each) for each in told] == [50, min(connections.MOST, limits[1] // 2)]

@@ -30,7 +30,7 @@ from surfaces.belief_file import Document
 from surfaces.brain import Brain
 from surfaces.mcp import elicitation
 from surfaces.mcp.desk import MOST_WAITING, Desk
-from surfaces.mcp.http import Address, HttpServer, allowed, by_token, http_app, listen
+from surfaces.mcp.http.serving import Address, HttpServer, allowed, by_token, http_app, listen
 from surfaces.mcp.identity import Caller
 from surfaces.mcp.prompts import PROMPTS
 from surfaces.mcp.rows import NOTICE, rows

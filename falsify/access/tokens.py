@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, assert_never
 
 from falsify.access.events import AccessEvent, TokenCreated, TokenRevoked
-from falsify.errors import ForbiddenError, InvalidInputError, NotFoundError
-from falsify.identity import OWNER, PROJECT_ID, identity, is_agent, require_person
+from falsify.errors import ForbiddenError, NotFoundError
+from falsify.identity import OWNER, identity, is_agent, require_person, require_project_id
 
 PREFIX: Final = "flsf_"
 """What every token begins with, so that one that lies where it should not can be found."""
@@ -92,8 +92,7 @@ def create_token(
             reason="not_yourself",
         )
     for project in projects:
-        if not re.fullmatch(PROJECT_ID, project):
-            raise InvalidInputError(f"{project!r} cannot be the id of a project", hint="use letters, digits, _ . and -")
+        require_project_id(project)
     known = digest(token)
     return TokenCreated(
         token_id=f"T-{known[:16]}",

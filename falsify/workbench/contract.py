@@ -11,7 +11,7 @@ import orjson
 
 from falsify.config_keys import Key, Value, admit_all
 from falsify.errors import ConflictError, InvalidInputError, NotFoundError, RefusedError
-from falsify.identity import PROJECT_ID, require_person
+from falsify.identity import require_person, require_project_id
 from falsify.workbench.events import (
     Contract,
     ContractAmended,
@@ -26,7 +26,6 @@ from falsify.workbench.project import Project
 
 EVIDENCE_KINDS: tuple[EvidenceKind, ...] = get_args(EvidenceKind)
 
-_NAME = re.compile(PROJECT_ID)
 _METRIC = re.compile(r"[A-Za-z][A-Za-z0-9_./-]{0,119}")
 
 
@@ -47,10 +46,7 @@ def create_project(
         raise ConflictError(
             f"there is a project {project_id} already", hint="choose another id", reason="project_exists"
         )
-    if not _NAME.fullmatch(project_id):
-        raise InvalidInputError(
-            f"{project_id!r} cannot be the id of a project", hint="use up to 64 letters, digits, _ . and -"
-        )
+    require_project_id(project_id)
     created = ProjectCreated(
         project_id=project_id,
         objective=objective,

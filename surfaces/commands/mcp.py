@@ -100,7 +100,7 @@ def _over_http(
 ) -> None:
     from surfaces.commands.worker import Interruption
     from surfaces.mcp import journal
-    from surfaces.mcp.http import Address, allowed, by_token, http_app, listen, serve_http
+    from surfaces.mcp.http.serving import Address, allowed, by_token, http_app, listen, serve_http
     from surfaces.mcp.identity import Caller
     from surfaces.mcp.server import always
     from surfaces.mcp.tokens import Tokens

@@ -1,6 +1,5 @@
 """What all commands share: the common options, the workspace they work on, and how an answer is printed."""
 
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -10,8 +9,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeVar, cast
 
 import click
 
-from falsify.errors import CheckFailedError, FalsifyError, InvalidInputError
-from falsify.identity import PROJECT_ID
+from falsify.errors import CheckFailedError, FalsifyError
+from falsify.identity import require_project_id
 
 if TYPE_CHECKING:
     from replay.cutoff import Cutoff
@@ -170,9 +169,7 @@ class Session:
 
 def project_named(name: str) -> str:
     """Return the id of a project, or empty for none. Raises InvalidInputError for what cannot be one."""
-    if name and not re.fullmatch(PROJECT_ID, name):
-        raise InvalidInputError(f"{name!r} cannot be the id of a project", hint="use letters, digits, _ . and -")
-    return name
+    return require_project_id(name) if name else name
 
 
 def tool_input(tool: str, project_id: str, **arguments: Any) -> Any:

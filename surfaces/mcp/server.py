@@ -26,6 +26,7 @@ from surfaces.mcp.prompts import PROMPTS, prompt_of
 from surfaces.mcp.rows import Reply, Row, rows
 from surfaces.mcp.spelling import Spelling, underscored
 from surfaces.tools.fence import harmless
+from surfaces.tools.listing import shown
 
 logger = logging.getLogger(__name__)
 
@@ -131,7 +132,7 @@ class _Handlers:
         """Answer tools/call: a refusal is an answer, only what is no tool is an error of the protocol."""
         row = self._called.get(params.name)
         if row is None:
-            raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool: {_shown(params.name)}")
+            raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool: {shown(params.name)}")
         caller = self.identify(context)
         progress = progress_to(context) if row.prepare is not None else None
         reply = await self._reply(row, caller, params.arguments or {}, progress)
@@ -151,7 +152,7 @@ class _Handlers:
             return await self.desk.run(work, caller=caller.identity, quick=row.quick)
         except FalsifyError as error:  # it was not even begun
             return row.fail(error)
-        except Exception:
+        except Exception:  # a bug: told in full to the log, and as one to the client, which goes on
             logger.exception("%s failed", row.name)
             return row.fail(_BUG)
 
@@ -220,7 +221,7 @@ class _Handlers:
         except FalsifyError as error:
             message = harmless(error.message)
             raise MCPError(code=types.INVALID_PARAMS, message=message, data={"uri": uri} if uri else None) from error
-        except Exception:
+        except Exception:  # as above
             logger.exception("reading %r failed", uri)
             raise MCPError(code=types.INTERNAL_ERROR, message=_BUG.message) from None
 
@@ -299,7 +300,3 @@ def _result(reply: Reply) -> types.CallToolResult:
         structured_content=dict(reply.structured),
         is_error=reply.is_error,
     )
-
-
-def _shown(name: str) -> str:
-    return (name if name.isprintable() else ascii(name))[:80]

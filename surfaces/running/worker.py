@@ -356,7 +356,7 @@ def _serve(at_work: Callable[[], AbstractContextManager[Worker]], began: Future[
                 if not began.done():
                     began.set_result(None)
                 worker.serve(ends.is_set)
-        except Exception as error:
+        except Exception as error:  # whatever ended it, the server goes on, and its queue has to
             if not began.done():
                 began.set_exception(error)
                 return

@@ -32,7 +32,7 @@ from falsify.belief.text import clean, moment, node_id, written
 from falsify.errors import InvalidInputError, RefusedError
 from falsify.events import Event, NodeId
 from falsify.ports import Statement
-from projections.beliefs import BELIEF_EVENTS, CONSEQUENCES, born
+from projections.beliefs import BELIEF_EVENTS, CONSEQUENCES, born, subject
 from surfaces import answers
 from surfaces.envelope import NextAction
 from surfaces.text import CHANGES
@@ -110,22 +110,15 @@ def _check_that_it_adds(graph: BeliefGraph, event: BeliefEvent) -> None:
         case FrontierMoved():
             overwrites = False
         case _:
-            overwrites = type(event) in CONSEQUENCES and _subject(event) in graph.nodes
+            overwrites = type(event) in CONSEQUENCES and subject(event) in graph.nodes
     if overwrites:
-        subject = _subject(event)
+        about = subject(event)
         raise RefusedError(
-            f"recording adds, and this would change what is recorded or believed of {subject}",
+            f"recording adds, and this would change what is recorded or believed of {about}",
             hint=f"leave it out, or hold it against what is believed with {REVISE}",
             reason="not_new",
-            details={"node": subject},
+            details={"node": about},
         )
-
-
-def _subject(event: BeliefEvent) -> NodeId:
-    told = event.__dict__
-    return next(
-        (told[field] for field in ("node_id", "evidence_id", "conclusion_id", "hypothesis_id") if field in told), ""
-    )
 
 
 def _recorded(after: Sight, events: Sequence[Event]) -> dict[str, Any]:
@@ -357,7 +350,7 @@ def _standing(graph: BeliefGraph, node_id: NodeId, fence: Fence) -> dict[str, An
 
 def _ask_why(after: Sight, events: Sequence[Event]) -> tuple[NextAction, ...]:
     """Return the questions why the first of the fallen fell."""
-    changed = [_subject(e) for e in _believed(events) if e.kind.removeprefix("belief.") in CHANGES]
+    changed = [subject(e) for e in _believed(events) if e.kind.removeprefix("belief.") in CHANGES]
     return _why_dead(after, [i for i in dict.fromkeys(changed) if not after.graph.nodes[i].alive])
 
 

@@ -16,7 +16,8 @@ from falsify.identity import identity
 from surfaces.brain import Brain
 from surfaces.tools.brain_inputs import BRAIN_INPUTS
 from surfaces.tools.deferred import Deferred
-from surfaces.tools.schema import APPROVALS, ToolInput, parse, publish
+from surfaces.tools.listing import listed, no_tool
+from surfaces.tools.schema import APPROVALS, ToolInput, parse
 
 if TYPE_CHECKING:
     from surfaces.tools import brain_ask, brain_org, brain_packs, brain_reads, brain_search, brain_writes
@@ -80,13 +81,7 @@ class BrainTool:
 
     def published(self) -> dict[str, Any]:
         """Return the row as it is listed."""
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "description": self.description,
-            "inputSchema": publish(self.model),
-            "annotations": self.annotations,
-        }
+        return listed(self)
 
 
 _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
@@ -169,8 +164,7 @@ def brain_tool(name: str) -> BrainTool:
     """Return the tool of that name; raises NotFoundError."""
     tool = BRAIN_CATALOGUE.get(name)
     if tool is None:
-        shown = name if name.isprintable() else ascii(name)
-        raise NotFoundError(f"there is no tool {shown[:80]}", hint="see `falsify tools`", reason="no_tool")
+        raise no_tool(name)
     return tool
 
 

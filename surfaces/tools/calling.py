@@ -1,6 +1,5 @@
 """A tool as a row, and the one way in which a row is called: parse, call, wrap."""
 
-import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -9,12 +8,13 @@ from typing import Any, Final, Literal
 import orjson
 
 from falsify.errors import FalsifyError, InvalidInputError, NotFoundError, StaleRevisionError
-from falsify.identity import PROJECT_ID, identity
+from falsify.identity import identity, is_project_id
 from falsify.workbench.autonomy import GATES, Gate
 from falsify.workbench.project import Project
 from surfaces.envelope import Envelope, NextAction, refusal
 from surfaces.tools.fence import Fence, harmless
-from surfaces.tools.schema import Approval, ToolInput, describe, parse, publish
+from surfaces.tools.listing import listed, no_tool
+from surfaces.tools.schema import Approval, ToolInput, describe, parse
 from surfaces.tools.spoken import in_tools
 from surfaces.workbench import Work, Workbench, state_tool
 from surfaces.workspace import Workspace
@@ -64,13 +64,7 @@ class Tool:
 
     def published(self) -> dict[str, Any]:
         """Return the row as it is listed."""
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "description": self.description,
-            "inputSchema": publish(self.model),
-            "annotations": self.annotations,
-        }
+        return listed(self)
 
 
 # --- making rows ----------------------------------------------------------------------------------------------
@@ -110,8 +104,7 @@ def tool_of(catalogue: Mapping[str, Tool], name: str) -> Tool:
     dotted = {known.replace(".", "_"): known for known in catalogue}
     tool = catalogue.get(dotted.get(name, name))
     if tool is None:
-        shown = name if name.isprintable() else ascii(name)
-        raise NotFoundError(f"there is no tool {shown[:80]}", hint="see `falsify tools`", reason="no_tool")
+        raise no_tool(name)
     return tool
 
 
@@ -119,7 +112,7 @@ def call(workspace: Workspace, catalogue: Mapping[str, Tool], name: str, argumen
     """Call a tool as a caller; return the envelope, which is how refusals are told too."""
     tool = None
     project = arguments.get("project_id") if isinstance(arguments, Mapping) else None
-    named = project if isinstance(project, str) and re.fullmatch(PROJECT_ID, project) else ""
+    named = project if isinstance(project, str) and is_project_id(project) else ""
     try:
         tool = tool_of(catalogue, name)
         return in_tools(_called(workspace, tool, arguments, caller=identity(caller)), named)

@@ -23,11 +23,11 @@ from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.routing import Route
 
 from falsify.errors import InvalidInputError, UnavailableError
-from surfaces.mcp import sessions
-from surfaces.mcp.connections import QUEUE, TAKEN_AT_ONCE, Connections, room
-from surfaces.mcp.door import Door
+from surfaces.mcp.http import sessions
+from surfaces.mcp.http.connections import QUEUE, TAKEN_AT_ONCE, Connections, room
+from surfaces.mcp.http.door import Door
+from surfaces.mcp.http.names import Names
 from surfaces.mcp.identity import Caller
-from surfaces.mcp.names import Names
 from surfaces.mcp.server import Context
 from surfaces.mcp.tokens import Tokens
 

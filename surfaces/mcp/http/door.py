@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from surfaces.mcp.names import Names
+from surfaces.mcp.http.names import Names
 
 
 class Door:
