@@ -109,7 +109,7 @@ class _Handlers:
     def __post_init__(self) -> None:
         published = {row.name: self._published(row) for row in self.rows.values()}
         self._listed = types.ListToolsResult(tools=list(published.values()))
-        # Whatever is published, a call may use either spelling: descriptions and next actions say the canonical one.
+        # Whatever is published, a call may use either spelling: a stored answer or a page may name a tool in the other.
         self._called = {spelt: row for row in self.rows.values() for spelt in (row.name, underscored(row.name))}
         self._schemas = {spelt: published[row.name].input_schema for spelt, row in self._called.items()}
 
